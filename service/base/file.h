@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reading root-owned files: opened once, checked on the descriptor, read from it. */
+#pragma once
+
+#include <glib.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+/*
+ * file_read_trusted:
+ * @dirfd: an open directory, or AT_FDCWD
+ * @owner: the uid that must own the file; nobody else may have write permission
+ *
+ * Opens without following a final symlink, refuses all but a regular file.
+ * Returns: (transfer full): the content, or NULL with a GError that names @path.
+ */
+GBytes *file_read_trusted (int dirfd, const char *path, uid_t owner, gsize max, GError **error);
+
+/* dir_open_trusted: the same for a directory: an fd, or -1.  ENOENT is G_FILE_ERROR_NOENT. */
+int dir_open_trusted (int dirfd, const char *path, uid_t owner, GError **error);
+
+/* fd_read_all: reads exactly up to EOF, at most @max bytes; more is an error. */
+GBytes *fd_read_all (int fd, gsize max, GError **error);
+gboolean fd_write_all (int fd, const void *data, gsize len, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Passkeys: what is known of an enrolled credential, the checks of an assertion (WebAuthn Level 3,
+ * section 7.2) and of a registration (section 7.1).  libfido2 checks the signature; everything else
+ * is checked here, before it.  No check looks anything up: the caller passes what must hold.
+ */
+#pragma once
+
+#include "service/base/pae.h"
+
+#include <glib.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+#define PASSKEY_CREDENTIAL_MAX 1023 /* bytes of a credential id */
+#define PASSKEY_CLIENT_DATA_MAX 4096
+#define PASSKEY_AUTH_DATA_SIZE 37
+#define PASSKEY_SIGNATURE_MAX 256
+#define PASSKEY_ATTESTATION_MAX 8192
+
+typedef enum
+{
+  PASSKEY_ES256 = -7, /* COSE algorithm identifiers, RFC 9053 */
+  PASSKEY_EDDSA = -8,
+} PasskeyAlgorithm;
+
+typedef struct
+{
+  GBytes *credential;   /* credential id */
+  char *name;           /* the approver, a user name */
+  uid_t uid;            /* and uid, both as enrolled */
+  char *kind;           /* "hardware", "unattested", "synced", "phone" or "software" */
+  PasskeyAlgorithm algorithm;
+  GBytes *public_key;   /* ES256: x || y, 64 bytes; EdDSA: 32 bytes */
+  char *rp;             /* relying party id */
+  char *origin;         /* exact origin of its ceremonies, or "" for a key held on the desktop */
+  char *label;          /* the person's own word for it */
+  guint8 aaguid[16];
+  gboolean backup_eligible;
+  guint32 counter;
+  gint64 enrolled;      /* wall time, for display */
+  gboolean active;      /* not revoked and not suspect */
+} Passkey;
+
+void passkey_free (Passkey *passkey);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Passkey, passkey_free)
+
+typedef struct
+{
+  GBytes *client_data; /* clientDataJSON */
+  GBytes *auth_data;   /* authenticatorData, raw */
+  GBytes *signature;
+} Assertion;
+
+void assertion_clear (Assertion *assertion);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Assertion, assertion_clear)
+
+/* passkey_origin: the origin that a key held on the desktop puts into its client data, which is its
+ * relying party id: "undersign:<host>".  No browser can claim it. */
+
+/*
+ * passkey_verify: every check of an assertion but that of the counter, in the order of
+ * dbus/reason.h; the first that fails names the error (US_ERROR_WRONG_ASSERTION).
+ * @challenge: what the statement demands
+ * @out_counter: (out): the asserted counter, for passkey_check_counter()
+ */
+gboolean passkey_verify (const Passkey *passkey,
+                         const guint8 challenge[PAE_DIGEST_SIZE],
+                         const Assertion *assertion,
+                         guint32 *out_counter,
+                         GError **error);
+
+/* passkey_check_counter: 0 after 0 is fine, else it must have grown; reason counter. */
+gboolean passkey_check_counter (const Passkey *passkey, guint32 counter, GError **error);
+
+typedef struct
+{
+  const char *rp;
+  const char *origin;
+  guint8 challenge[PAE_DIGEST_SIZE];
+  GBytes *client_data;
+  GBytes *attestation; /* the attestationObject, CBOR */
+} Registration;
+
+/*
+ * passkey_register: checks a registration and fills in credential, algorithm, public_key, aaguid,
+ * backup_eligible and counter of a new passkey; name, uid, kind, label and enrolled are the
+ * caller's to set.  Attestation "none" and "packed" self are accepted; a chain is not looked at
+ * here and makes nobody "hardware".
+ */
+Passkey *passkey_register (const Registration *registration, GError **error);
+
+G_END_DECLS

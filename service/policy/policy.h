@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Policy: actions, agents, rules and module manifests, read strictly from root-owned files and
+ * snapshotted into one sealed image that every process maps.  undersign-policy(5) is the
+ * specification.
+ *
+ * There is no lookup here that answers "allowed" for something absent.
+ */
+#pragma once
+
+#include "service/record/record.h"
+#include "service/record/type.h"
+
+#include <glib.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+#define POLICY_MAX_IMAGE (16 * 1024 * 1024)
+#define POLICY_LIFETIME_DEFAULT 600          /* seconds */
+#define POLICY_LIFETIME_MAX (24 * 60 * 60)
+
+typedef struct Policy Policy;
+
+typedef enum
+{
+  EFFECT_IRREVERSIBLE, /* the default, so that forgetting to say is the safe side */
+  EFFECT_REVERSIBLE,
+  EFFECT_READ,
+} Effect;
+
+/* Kinds of passkeys, a set of bits; the words of Passkeys= */
+typedef enum
+{
+  PASSKEY_HARDWARE = 1 << 0,
+  PASSKEY_UNATTESTED = 1 << 1,
+  PASSKEY_SYNCED = 1 << 2,
+  PASSKEY_PHONE = 1 << 3,
+  PASSKEY_SOFTWARE = 1 << 4,
+} PasskeyKinds;
+
+#define PASSKEY_KINDS_DEFAULT                                                                      \
+  (PASSKEY_HARDWARE | PASSKEY_UNATTESTED | PASSKEY_SYNCED | PASSKEY_PHONE)
+
+gboolean passkey_kind_parse (const char *word, PasskeyKinds *out_kind);
+const char *passkey_kind_name (PasskeyKinds kind);
+
+/* Who a rule keeps from approving, besides the agent itself, which is always kept out. */
+typedef enum
+{
+  SEPARATION_AGENT = 1 << 0,
+  SEPARATION_OWNER = 1 << 1,
+  SEPARATION_INITIATOR = 1 << 2,
+} Separation;
+
+typedef struct
+{
+  char *name;
+  char *label;
+  const Type *type;
+  gboolean required;
+  JsonTree *fallback; /* Default=, or the empty value; NULL where the type has none */
+  JsonTree *constant; /* Value=: shown, never settable; NULL where there is none */
+  /* constraints, each NULL or 0 where absent: Pattern= (a POSIX extended regular expression that
+   * must match the whole of each item), Minimum= Maximum= MaxItems= Choices= */
+  char *pattern, *minimum, *maximum;
+  guint max_items;
+  char **choices;
+} PolicyArgument;
+
+typedef struct
+{
+  char *name, *label;
+  const Type *type;
+  gboolean recheck;
+} PolicyFact;
+
+typedef struct
+{
+  char *name, *label;
+  const Type *type;
+  JsonTree *value;
+} PolicySetting;
+
+typedef struct
+{
+  char *id, *summary;
+  Effect effect;
+  GPtrArray *arguments; /* PolicyArgument, in file order */
+  GPtrArray *facts;     /* PolicyFact */
+  char *module, *credential;
+  char *read_credential; /* DescribeCredential=: (nullable): a separate, read-only one for describe */
+  GPtrArray *settings; /* PolicySetting, in the order of the module's manifest */
+} PolicyAction;
+
+typedef struct
+{
+  char *name, *summary, *owner;
+  uid_t uid, owner_uid;
+  char **parts;      /* never NULL; without Parts= just "main" */
+  char **initiators; /* user names */
+} PolicyAgent;
+
+typedef struct
+{
+  guint64 count, period; /* at most @count in @period seconds */
+  char *per;             /* (nullable): counted by the value of this argument */
+  gboolean all_agents;
+} PolicyLimit;
+
+/* One matching ask rule: one requirement, satisfied by @count persons of its own. */
+typedef struct
+{
+  char *rule;       /* "offboarding.rule:mail" */
+  char **approvers; /* user names, @groups, fact:NAME */
+  Separation separation;
+  PasskeyKinds passkeys;
+  guint count;
+} PolicyRequirement;
+
+typedef enum
+{
+  DECISION_DENY,
+  DECISION_ASK,
+  DECISION_ALLOW,
+} Decision;
+
+typedef struct
+{
+  Decision decision;
+  char *reason;            /* of a denial: a word of dbus/reason.h */
+  char *rule;              /* (nullable): the rule that denied */
+  GPtrArray *requirements; /* PolicyRequirement; empty unless ask */
+  GPtrArray *limits;       /* PolicyLimit of every matching ask or allow rule */
+  guint64 lifetime;        /* seconds: the least of the matching ask rules */
+} PolicyDecision;
+
+void policy_decision_free (PolicyDecision *decision);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PolicyDecision, policy_decision_free)
+
+/* --- snapshot and load --- */
+
+typedef struct
+{
+  const char *data_dir;   /* /usr/share/undersign */
+  const char *config_dir; /* /etc/undersign; may be absent */
+  const char *module_dir; /* where NAME.so of a module is, whose digest governs its actions */
+  uid_t owner;            /* of every file and folder: 0; tests use their own uid */
+} PolicySource;
+
+/*
+ * policy_snapshot: reads every file once, in sorted order, refusing all but regular files owned by
+ * @source->owner that nobody else may write.
+ *
+ * Returns: (transfer full): the image (a GVariant in normal form as bytes), or NULL with
+ *   US_ERROR_POLICY_INVALID; nothing is parsed yet.
+ */
+GBytes *policy_snapshot (const PolicySource *source, GError **error);
+
+/* Names to ids and back; a test passes its own.  Each returns FALSE where there is no such name. */
+typedef struct
+{
+  gboolean (*user_by_name) (const char *name, uid_t *out_uid);
+  gboolean (*user_by_uid) (uid_t uid, char **out_name);
+  gboolean (*user_in_group) (const char *user, const char *group);
+} PolicyNames;
+
+extern const PolicyNames policy_names_system; /* getpwnam_r, getpwuid_r, getgrouplist */
+
+/*
+ * policy_parse:
+ *
+ * Returns: (transfer full): the policy, or NULL with US_ERROR_POLICY_INVALID whose message holds
+ *   every fault found, one "FILE:LINE: text" a line.  One fault refuses the whole set.
+ */
+Policy *policy_parse (GBytes *image, const PolicyNames *names, GError **error);
+void policy_free (Policy *policy);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Policy, policy_free)
+
+/* --- lookup: NULL means there is none, which is a denial --- */
+
+const PolicyAgent *policy_agent_by_uid (const Policy *policy, uid_t uid);
+const PolicyAgent *policy_agent_by_name (const Policy *policy, const char *name);
+const PolicyAction *policy_action (const Policy *policy, const char *id);
+gboolean policy_agent_has_part (const PolicyAgent *agent, const char *part);
+
+/* policy_actions_of: (transfer container) (element-type PolicyAction): those for which some rule
+ * other than deny names this agent, sorted by id. */
+GPtrArray *policy_actions_of (const Policy *policy, const PolicyAgent *agent);
+
+/* policy_digest: "sha256:…" over what governs this agent's use of this action (see the page). */
+char *policy_digest (const Policy *policy, const PolicyAgent *agent, const PolicyAction *action);
+
+/* --- arguments --- */
+
+/*
+ * policy_bind_arguments: the one decoder of what an agent sent.
+ * @arguments: of type a(sv) or a{sv}: untrusted, may repeat a key
+ *
+ * Returns: (transfer full) (element-type JsonTree): the values in the order of @action->arguments,
+ *   defaults and constants filled in; or NULL with reason unknown-argument, duplicate-argument,
+ *   missing-argument, constant-argument or those of type_from_variant().  A handle that no
+ *   argument used is bad-handle.
+ */
+GPtrArray *policy_bind_arguments (const PolicyAction *action,
+                                  GVariant *arguments,
+                                  const TypeFile *files,
+                                  guint n_files,
+                                  GError **error);
+
+/* --- decision --- */
+
+/*
+ * policy_decide: deny beats ask beats allow, no match is a denial.  @record carries agent, action,
+ * arguments and facts.  Limits are returned, not counted: the ledger counts.
+ */
+PolicyDecision *policy_decide (const Policy *policy, const Record *record);
+
+/*
+ * policy_may_approve: whether a person may satisfy @requirement for @record.
+ * @name, @uid: must be each other's in @names
+ *
+ * Returns: FALSE with reason not-eligible, agent-uid, identity or no-initiator.
+ */
+gboolean policy_may_approve (const Policy *policy,
+                             const PolicyRequirement *requirement,
+                             const Record *record,
+                             const char *name,
+                             uid_t uid,
+                             PasskeyKinds kind,
+                             GError **error);
+
+/* policy_uid_is_barred: root, an agent's uid or a user of the service: may not be enrolled. */
+gboolean policy_uid_is_barred (const Policy *policy, uid_t uid);
+
+G_END_DECLS
