@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What tests/check runs, once its packages are there: builds, suites, and the count of both."""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+
+from undersign_test import builds, results
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SANITIZERS = ["-Db_sanitize=address,undefined", "-Db_lundef=false"]
+SANITIZER_ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=0",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+}
+
+
+class Check:
+    """One run: a work folder outside the checkout, a tally, and the clock."""
+
+    def __init__(self, work):
+        self.work = work
+        self.started = time.monotonic()
+        self.tally = results.Tally(os.path.join(TESTS, "skips"))
+
+    def elapsed(self):
+        seconds = int(time.monotonic() - self.started)
+        return f"{seconds // 60}:{seconds % 60:02d}"
+
+    def say(self, text):
+        print(f"[{self.elapsed():>5}] {text}", flush=True)
+
+    def compile(self, name, options, compiler=None):
+        """A build that works, or None; either way it is counted."""
+        self.say(f"building: {name}")
+        build = builds.Build(name, self.work, options, compiler)
+        if build.compile():
+            self.tally.add("build", name, results.PASSED)
+            return build
+        self.tally.add("build", name, results.FAILED, "does not compile")
+        print(build.tail(), end="")
+        return None
+
+    def meson_test(self, build):
+        """The suites that need no root, as a plain user and without a network."""
+        self.say(f"meson test: {build.name}")
+        suite = f"meson ({build.name})"
+        status = build.run(["meson", "test", "-C", build.path, "--no-rebuild",
+                            "--print-errorlogs", "--timeout-multiplier", "4"],
+                           extra=SANITIZER_ENVIRONMENT)
+        log = os.path.join(build.path, "meson-logs", "testlog.json")
+        good = True
+        seen = 0
+        if os.path.exists(log):
+            for name, found, entry in results.read_meson_log(log):
+                seen += 1
+                if not self.tally.add_all(name, found):
+                    good = False
+                    print(f"--- {name}: {entry['result']}")
+                    print((entry.get("stdout") or "")[-4000:], (entry.get("stderr") or "")[-6000:])
+        if seen == 0 or (status != 0 and good):
+            self.tally.add(suite, "exit", results.FAILED, f"meson test ended with {status}")
+            print(build.tail(), end="")
+
+    def run(self):
+        source = os.path.join(self.work, "source")
+        os.mkdir(source, 0o755)
+        builds.copy_source(os.path.dirname(TESTS), source)
+        sanitized = self.compile("sanitizers", SANITIZERS)
+        if sanitized:
+            self.meson_test(sanitized)
+        self.compile("release", ["--buildtype=release"])
+        self.compile("clang", ["--buildtype=debug"], compiler="clang")
+
+    def finish(self):
+        for suite, name, note in self.tally.failures:
+            print(f"failed: {suite}: {name}" + (f": {note}" if note else ""))
+        self.say("done")
+        print(self.tally.summary(), flush=True)
+        return 0 if self.tally.failed == 0 and self.tally.passed > 0 else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tests/check", description="Runs every test.")
+    parser.add_argument("--keep", action="store_true", help="leave the builds and logs in /var/tmp")
+    arguments = parser.parse_args()
+    os.umask(0o022)
+    work = tempfile.mkdtemp(prefix="undersign-check.", dir="/var/tmp")
+    os.chmod(work, 0o755)
+    check = Check(work)
+    try:
+        check.run()
+    finally:
+        if arguments.keep:
+            print(f"kept: {work}")
+        else:
+            shutil.rmtree(work, ignore_errors=True)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

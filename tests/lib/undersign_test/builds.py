@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Copies the checkout and builds the copy, so that the checkout itself stays as it is.
+
+Built are the files that git knows or would add; without git, or outside a checkout, all but
+what is hidden.
+"""
+
+import os
+import shutil
+import subprocess
+
+from . import plain
+
+
+def source_files(root):
+    """Paths of the source, relative to @root."""
+    git = subprocess.run(["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-z", "--cached",
+                          "--others", "--exclude-standard"], capture_output=True, check=False)
+    if git.returncode == 0 and git.stdout:
+        return [os.fsdecode(name) for name in git.stdout.split(b"\0")
+                if name and os.path.lexists(os.path.join(os.fsencode(root), name))]
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith((".git", "build"))]
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in names]
+    return found
+
+
+def copy_source(root, target):
+    """A copy that everyone may read."""
+    for name in source_files(root):
+        place = os.path.join(target, name)
+        os.makedirs(os.path.dirname(place), mode=0o755, exist_ok=True)
+        shutil.copy2(os.path.join(root, name), place, follow_symlinks=False)
+        if not os.path.islink(place):
+            os.chmod(place, 0o755 if os.access(place, os.X_OK) else 0o644)
+
+
+class Build:
+    """One way to compile the source."""
+
+    def __init__(self, name, work, options, compiler=None):
+        self.name = name
+        self.options = options
+        self.source = os.path.join(work, "source")
+        self.path = os.path.join(work, name)
+        self.home = os.path.join(work, f"{name}.home")
+        self.log = os.path.join(work, f"{name}.log")
+        self.environment = {"CC": compiler} if compiler else {}
+        for folder in (self.path, self.home):
+            os.mkdir(folder, 0o755)
+            os.chown(folder, plain.USER.pw_uid, plain.USER.pw_gid)
+
+    def run(self, argv, extra=None, timeout=1800):
+        return plain.run(argv, self.path, self.home, self.log,
+                         extra={**self.environment, **(extra or {})}, timeout=timeout)
+
+    def compile(self):
+        """Whether it configured and compiled, without a warning."""
+        setup = ["meson", "setup", "--werror", *self.options, self.path, self.source]
+        return self.run(setup) == 0 and self.run(["meson", "compile", "-C", self.path]) == 0
+
+    def tail(self, lines=40):
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            return "".join(log.readlines()[-lines:])

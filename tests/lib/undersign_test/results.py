@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Counts results of every suite, from TAP, and holds skips against the list in tests/skips.
+
+A suite that stops early, plans more tests than it ran, or prints no plan is a failure: a count that
+comes out too low must not look like success.
+"""
+
+import fnmatch
+import json
+import re
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+_RESULT = re.compile(r"(not )?ok\b(?:\s+\d+)?(?:\s+-)?\s*(.*)")
+_SKIP = re.compile(r"(.*?)\s*#\s*SKIP\b\s*(.*)", re.IGNORECASE)
+_PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.IGNORECASE)
+
+
+def parse_tap(text):
+    """The results of one TAP stream: a list of (name, outcome, note)."""
+    results = []
+    planned = None
+    for line in text.splitlines():
+        match = _PLAN.fullmatch(line.strip()) if line[:1] == "1" else None
+        if match:
+            planned = int(match[1])
+            if planned == 0:
+                return [("the whole suite", SKIPPED, match[2] or "")]
+            continue
+        if line.startswith("Bail out!"):
+            results.append(("bail out", FAILED, line[9:].strip()))
+            continue
+        match = _RESULT.match(line)
+        if not match:
+            continue
+        name, outcome, note = match[2], FAILED if match[1] else PASSED, ""
+        skip = _SKIP.fullmatch(name)
+        if skip:
+            name, note = skip[1], skip[2]
+            if outcome == PASSED:
+                outcome = SKIPPED
+        results.append((name, outcome, note))
+    if planned is None:
+        results.append(("plan", FAILED, "the suite printed no plan"))
+    elif len(results) != planned:
+        results.append(("plan", FAILED, f"{planned} tests planned, {len(results)} reported"))
+    return results
+
+
+def read_meson_log(path):
+    """What `meson test` did: yields (test, list of results), from its testlog.json."""
+    with open(path, encoding="utf-8", errors="replace") as log:
+        for line in log:
+            entry = json.loads(line)
+            name = entry["name"].split(" / ")[-1].split(":")[-1]
+            stdout = entry.get("stdout") or ""
+            result = entry["result"]
+            if re.search(r"^1\.\.\d+", stdout, re.MULTILINE):
+                results = parse_tap(stdout)
+                if result not in ("OK", "SKIP") and not any(r[1] == FAILED for r in results):
+                    results.append(("exit", FAILED, result))
+            else:
+                outcome = {"OK": PASSED, "SKIP": SKIPPED}.get(result, FAILED)
+                results = [(name, outcome, result)]
+            yield name, results, entry
+
+
+class Tally:
+    """The counts of one run of tests/check."""
+
+    def __init__(self, skips_path):
+        self.passed = self.failed = self.skipped = 0
+        self.failures = []
+        self.allowed = self._read_skips(skips_path)
+
+    @staticmethod
+    def _read_skips(path):
+        allowed = []
+        with open(path, encoding="utf-8") as skips:
+            for number, line in enumerate(skips, 1):
+                words = line.split(maxsplit=2)
+                if not words or words[0].startswith("#"):
+                    continue
+                if len(words) != 3:
+                    raise SystemExit(f"{path}:{number}: needs suite, test and why")
+                allowed.append(words)
+        return allowed
+
+    def add(self, suite, name, outcome, note=""):
+        """Counts one result; a skip that is not on the list counts as a failure."""
+        if outcome == SKIPPED and not self._may_skip(suite, name):
+            outcome, note = FAILED, f"skipped, and not on tests/skips: {note}"
+        if outcome == PASSED:
+            self.passed += 1
+        elif outcome == SKIPPED:
+            self.skipped += 1
+        else:
+            self.failed += 1
+            self.failures.append((suite, name, note))
+        return outcome
+
+    def _may_skip(self, suite, name):
+        name = name.replace(" ", "-")
+        return any(fnmatch.fnmatchcase(suite, s) and fnmatch.fnmatchcase(name, n)
+                   for s, n, _ in self.allowed)
+
+    def add_all(self, suite, results):
+        """Counts a suite; returns whether all was well."""
+        good = True
+        for name, outcome, note in results:
+            good &= self.add(suite, name, outcome, note) != FAILED
+        return good
+
+    def summary(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
