@@ -56,8 +56,9 @@ typedef struct
 void assertion_clear (Assertion *assertion);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Assertion, assertion_clear)
 
-/* passkey_origin: the origin that a key held on the desktop puts into its client data, which is its
- * relying party id: "undersign:<host>".  No browser can claim it. */
+/* passkey_origin: what client data must name: @origin, or where that is "" the relying party id: a key
+ * held on the desktop has "undersign:<host>" for both, which no browser can claim.  Borrowed. */
+const char *passkey_origin (const char *rp, const char *origin);
 
 /*
  * passkey_verify: every check of an assertion but that of the counter, in the order of
@@ -77,17 +78,20 @@ gboolean passkey_check_counter (const Passkey *passkey, guint32 counter, GError 
 typedef struct
 {
   const char *rp;
-  const char *origin;
+  const char *origin; /* "" for a key held on the desktop */
   guint8 challenge[PAE_DIGEST_SIZE];
   GBytes *client_data;
   GBytes *attestation; /* the attestationObject, CBOR */
 } Registration;
 
 /*
- * passkey_register: checks a registration and fills in credential, algorithm, public_key, aaguid,
- * backup_eligible and counter of a new passkey; name, uid, kind, label and enrolled are the
- * caller's to set.  Attestation "none" and "packed" self are accepted; a chain is not looked at
- * here and makes nobody "hardware".
+ * passkey_register: checks a registration and fills in credential, algorithm, public_key, rp, origin,
+ * aaguid, backup_eligible, counter and active of a new passkey; name, kind and label are "" and uid
+ * is (uid_t) -1 until the caller sets them.  Attestation "none" and "packed" self are accepted;
+ * anything with a chain is refused, so that nobody becomes "hardware" unverified.
+ *
+ * Returns: (transfer full) (nullable): NULL with US_ERROR_WRONG_ASSERTION: the reasons of an
+ *   assertion where they apply, and attestation for an object of another form.
  */
 Passkey *passkey_register (const Registration *registration, GError **error);
 
