@@ -12,7 +12,8 @@ G_BEGIN_DECLS
 guint64 clock_boottime (void); /* microseconds since boot */
 gint64 clock_wall (void);      /* seconds since 1970 */
 
-char *clock_format (gint64 wall); /* RFC 3339, UTC, whole seconds: 2026-11-30T09:00:00Z */
+/* clock_format: RFC 3339, UTC, whole seconds: 2026-11-30T09:00:00Z; NULL outside years 1 to 9999. */
+char *clock_format (gint64 wall);
 /* clock_parse: the strict inverse; FALSE for any other spelling or an impossible date. */
 gboolean clock_parse (const char *text, gint64 *out_wall);
 

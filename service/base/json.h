@@ -5,7 +5,8 @@
  *
  * The reader refuses what other readers forgive: a byte order mark, invalid UTF-8, a lone surrogate,
  * U+0000, a name used twice in one object (compared after unescaping), bytes after the value, and
- * everything over the limits.  It never rewrites a value: a number is kept as its text.
+ * everything over the limits.  It never rewrites a value: a number is kept as its text.  Unlike
+ * RFC 7493 it lets noncharacters such as U+FFFE pass, because the bus does.
  */
 #pragma once
 
@@ -25,11 +26,13 @@ typedef enum
 
 typedef struct JsonTree JsonTree;
 
+#define JSON_MAX_DEPTH 512
+
 typedef struct
 {
   gsize bytes;  /* of the whole text */
-  guint depth;  /* of nested arrays and objects; 0 allows none */
-  gsize string; /* bytes of one string, unescaped, names included */
+  guint depth;  /* of nested arrays and objects; 0 allows none, over JSON_MAX_DEPTH is no more */
+  gsize string; /* bytes of one string, unescaped, names included, or of one number */
   guint items;  /* of one array or members of one object */
 } JsonLimits;
 
@@ -49,7 +52,9 @@ JsonTree *json_tree_copy (const JsonTree *tree);
 gboolean json_tree_equal (const JsonTree *a, const JsonTree *b);
 
 /* Building.  Strings must be valid UTF-8; a name may be added once (both are programming errors). */
+JsonTree *json_tree_new_null (void);
 JsonTree *json_tree_new_boolean (gboolean value);
+JsonTree *json_tree_new_number (const char *text); /* by the grammar of RFC 8259 */
 JsonTree *json_tree_new_string (const char *value);
 JsonTree *json_tree_new_array (void);
 JsonTree *json_tree_new_object (void);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The one place where a digest or a tag over our own formats is made.  Every layer may call it.
+ * It never hashes without a type in front, and a failure of the crypto library ends the process:
+ * there is no digest that means "could not".
+ */
+#include "service/base/pae.h"
+
+#include "service/base/encode.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <string.h>
+
+#define DIGEST_PREFIX "sha256:"
+
+static char *
+pae_header (const char *type, gsize body_len)
+{
+  return g_strdup_printf ("DSSEv1 %" G_GSIZE_FORMAT " %s %" G_GSIZE_FORMAT " ", strlen (type), type,
+                          body_len);
+}
+
+GBytes *
+pae_encode (const char *type, GBytes *body)
+{
+  gsize len;
+  const void *data = g_bytes_get_data (body, &len);
+  g_autofree char *header = pae_header (type, len);
+  GByteArray *out = g_byte_array_new ();
+
+  g_byte_array_append (out, (const guint8 *) header, (guint) strlen (header));
+  if (len > 0)
+    g_byte_array_append (out, data, (guint) len);
+  return g_byte_array_free_to_bytes (out);
+}
+
+void
+pae_sha256 (const char *type, GBytes *body, guint8 out_digest[PAE_DIGEST_SIZE])
+{
+  gsize len;
+  const void *data = g_bytes_get_data (body, &len);
+  g_autofree char *header = pae_header (type, len);
+  EVP_MD_CTX *ctx = EVP_MD_CTX_new ();
+  guint size = 0;
+
+  if (ctx == NULL || EVP_DigestInit_ex (ctx, EVP_sha256 (), NULL) != 1 ||
+      EVP_DigestUpdate (ctx, header, strlen (header)) != 1 ||
+      EVP_DigestUpdate (ctx, data, len) != 1 || EVP_DigestFinal_ex (ctx, out_digest, &size) != 1 ||
+      size != PAE_DIGEST_SIZE)
+    g_error ("SHA-256 is not available");
+  EVP_MD_CTX_free (ctx);
+}
+
+void
+pae_hmac (const guint8 *key,
+          gsize key_len,
+          const char *type,
+          GBytes *body,
+          guint8 out_tag[PAE_DIGEST_SIZE])
+{
+  g_autoptr (GBytes) message = pae_encode (type, body);
+  gsize len;
+  const void *data = g_bytes_get_data (message, &len);
+  guint size = 0;
+
+  g_assert (key_len > 0 && key_len <= G_MAXINT);
+  if (HMAC (EVP_sha256 (), key, (int) key_len, data, len, out_tag, &size) == NULL ||
+      size != PAE_DIGEST_SIZE)
+    g_error ("HMAC-SHA-256 is not available");
+}
+
+gboolean
+digest_equal (const guint8 a[PAE_DIGEST_SIZE], const guint8 b[PAE_DIGEST_SIZE])
+{
+  return CRYPTO_memcmp (a, b, PAE_DIGEST_SIZE) == 0;
+}
+
+char *
+digest_to_string (const guint8 digest[PAE_DIGEST_SIZE])
+{
+  g_autofree char *hex = hex_encode (digest, PAE_DIGEST_SIZE);
+
+  return g_strconcat (DIGEST_PREFIX, hex, NULL);
+}
+
+gboolean
+digest_from_string (const char *text, guint8 out_digest[PAE_DIGEST_SIZE])
+{
+  if (!g_str_has_prefix (text, DIGEST_PREFIX))
+    return FALSE;
+  return hex_decode (text + strlen (DIGEST_PREFIX), out_digest, PAE_DIGEST_SIZE);
+}
