@@ -20,94 +20,94 @@ parse (const char *text)
   return tree;
 }
 
+static const struct
+{
+  const char *text;
+  gsize len; /* 0: up to NUL */
+  const char *why;
+} refused[] = {
+  { "{\"to\":\"a\",\"to\":\"b\"}", 0, "byte 14: a name is used twice" },
+  { "{\"to\":\"a\",\"t\\u006f\":\"b\"}", 0, "a name is used twice" },
+  { "{\"a\":1,\"b\":2,\"a\":1}", 0, "a name is used twice" },
+  { "{\"\\ud83d\\ude02\":1,\"\360\237\230\202\":2}", 0, "a name is used twice" },
+  { "[\"\\ud83d\"]", 0, "a high surrogate without a low one" },
+  { "[\"\\ud83dabc\"]", 0, "a high surrogate without a low one" },
+  { "[\"\\ud83d\\n\"]", 0, "a high surrogate without a low one" },
+  { "[\"\\ud83d\\ud83d\"]", 0, "a high surrogate without a low one" },
+  { "[\"\\ude02\"]", 0, "a low surrogate without a high one" },
+  { "[\"\\ude02\\ud83d\"]", 0, "a low surrogate without a high one" },
+  { "[\"\355\240\275\"]", 0, "byte 2: not UTF-8" },
+  { "[\"\300\200\"]", 0, "not UTF-8" },
+  { "[\"\377\"]", 0, "not UTF-8" },
+  { "[\"\303", 0, "not UTF-8" },
+  { "[\"a\\u0000b\"]", 0, "U+0000 in a string" },
+  { "{\"a\\u0000b\":1}", 0, "U+0000 in a string" },
+  { "[1]\0", 4, "byte 3: U+0000 in the text" },
+  { "[\"a\0b\"]", 7, "U+0000 in the text" },
+  { "\357\273\277{}", 0, "a byte order mark" },
+  { "\357\273\277", 0, "a byte order mark" },
+  { "", 0, "expected a value" },
+  { " \n", 0, "expected a value" },
+  { "{}{}", 0, "byte 2: something after the value" },
+  { "1 2", 0, "something after the value" },
+  { "{} x", 0, "something after the value" },
+  { "[1,]", 0, "a number needs a digit" },
+  { "{\"a\":1,}", 0, "expected a string" },
+  { "{a:1}", 0, "expected a string" },
+  { "{\"a\" 1}", 0, "expected a colon" },
+  { "[1 2]", 0, "expected a comma" },
+  { "[1}", 0, "expected a comma" },
+  { "[1", 0, "expected a comma" },
+  { "[", 0, "expected a value" },
+  { "{", 0, "expected a string" },
+  { "[\"a", 0, "the string does not end" },
+  { "[\"a\\", 0, "unknown escape" },
+  { "[\"\\x41\"]", 0, "unknown escape" },
+  { "[\"\\U0041\"]", 0, "unknown escape" },
+  { "[\"\\u00g1\"]", 0, "four hexadecimal digits" },
+  { "[\"\\u00", 0, "four hexadecimal digits" },
+  { "[\"\t\"]", 0, "a control character" },
+  { "[\"\001\"]", 0, "a control character" },
+  { "[01]", 0, "expected a comma" },
+  { "[-]", 0, "a number needs a digit" },
+  { "[+1]", 0, "a number needs a digit" },
+  { "[.5]", 0, "a number needs a digit" },
+  { "[1.]", 0, "a fraction needs a digit" },
+  { "[1e]", 0, "an exponent needs a digit" },
+  { "[0x10]", 0, "expected a comma" },
+  { "[NaN]", 0, "a number needs a digit" },
+  { "[True]", 0, "a number needs a digit" },
+  { "[tru]", 0, "no value starts like this" },
+  { "[nul", 0, "no value starts like this" },
+  { "[/*x*/1]", 0, "a number needs a digit" },
+  { "['a']", 0, "a number needs a digit" },
+  /* over the limits, never cut */
+  { "[[[[[]]]]]", 0, "nested too deep" },
+  { "{\"a\":{\"a\":{\"a\":{\"a\":{}}}}}", 0, "nested too deep" },
+  { "[1,2,3,4]", 0, "too many items" },
+  { "{\"a\":1,\"b\":2,\"c\":3,\"d\":4}", 0, "too many items" },
+  { "[\"12345678901234567\"]", 0, "the string is too long" },
+  { "[\"123456789012345\303\244\"]", 0, "the string is too long" },
+  { "[\"12345678901234\\u20ac\"]", 0, "the string is too long" },
+  { "{\"12345678901234567\":1}", 0, "the string is too long" },
+  { "[12345678901234567]", 0, "the number is too long" },
+};
+
 static void
 test_refused (void)
 {
-  static const struct
-  {
-    const char *text;
-    gsize len; /* 0: up to NUL */
-    const char *why;
-  } rows[] = {
-    { "{\"to\":\"a\",\"to\":\"b\"}", 0, "byte 14: a name is used twice" },
-    { "{\"to\":\"a\",\"t\\u006f\":\"b\"}", 0, "a name is used twice" },
-    { "{\"a\":1,\"b\":2,\"a\":1}", 0, "a name is used twice" },
-    { "{\"\\ud83d\\ude02\":1,\"\360\237\230\202\":2}", 0, "a name is used twice" },
-    { "[\"\\ud83d\"]", 0, "a high surrogate without a low one" },
-    { "[\"\\ud83dabc\"]", 0, "a high surrogate without a low one" },
-    { "[\"\\ud83d\\n\"]", 0, "a high surrogate without a low one" },
-    { "[\"\\ud83d\\ud83d\"]", 0, "a high surrogate without a low one" },
-    { "[\"\\ude02\"]", 0, "a low surrogate without a high one" },
-    { "[\"\\ude02\\ud83d\"]", 0, "a low surrogate without a high one" },
-    { "[\"\355\240\275\"]", 0, "byte 2: not UTF-8" },
-    { "[\"\300\200\"]", 0, "not UTF-8" },
-    { "[\"\377\"]", 0, "not UTF-8" },
-    { "[\"\303", 0, "not UTF-8" },
-    { "[\"a\\u0000b\"]", 0, "U+0000 in a string" },
-    { "{\"a\\u0000b\":1}", 0, "U+0000 in a string" },
-    { "[1]\0", 4, "byte 3: U+0000 in the text" },
-    { "[\"a\0b\"]", 7, "U+0000 in the text" },
-    { "\357\273\277{}", 0, "a byte order mark" },
-    { "\357\273\277", 0, "a byte order mark" },
-    { "", 0, "expected a value" },
-    { " \n", 0, "expected a value" },
-    { "{}{}", 0, "byte 2: something after the value" },
-    { "1 2", 0, "something after the value" },
-    { "{} x", 0, "something after the value" },
-    { "[1,]", 0, "a number needs a digit" },
-    { "{\"a\":1,}", 0, "expected a string" },
-    { "{a:1}", 0, "expected a string" },
-    { "{\"a\" 1}", 0, "expected a colon" },
-    { "[1 2]", 0, "expected a comma" },
-    { "[1}", 0, "expected a comma" },
-    { "[1", 0, "expected a comma" },
-    { "[", 0, "expected a value" },
-    { "{", 0, "expected a string" },
-    { "[\"a", 0, "the string does not end" },
-    { "[\"a\\", 0, "unknown escape" },
-    { "[\"\\x41\"]", 0, "unknown escape" },
-    { "[\"\\U0041\"]", 0, "unknown escape" },
-    { "[\"\\u00g1\"]", 0, "four hexadecimal digits" },
-    { "[\"\\u00", 0, "four hexadecimal digits" },
-    { "[\"\t\"]", 0, "a control character" },
-    { "[\"\001\"]", 0, "a control character" },
-    { "[01]", 0, "expected a comma" },
-    { "[-]", 0, "a number needs a digit" },
-    { "[+1]", 0, "a number needs a digit" },
-    { "[.5]", 0, "a number needs a digit" },
-    { "[1.]", 0, "a fraction needs a digit" },
-    { "[1e]", 0, "an exponent needs a digit" },
-    { "[0x10]", 0, "expected a comma" },
-    { "[NaN]", 0, "a number needs a digit" },
-    { "[True]", 0, "a number needs a digit" },
-    { "[tru]", 0, "no value starts like this" },
-    { "[nul", 0, "no value starts like this" },
-    { "[/*x*/1]", 0, "a number needs a digit" },
-    { "['a']", 0, "a number needs a digit" },
-    /* over the limits, never cut */
-    { "[[[[[]]]]]", 0, "nested too deep" },
-    { "{\"a\":{\"a\":{\"a\":{\"a\":{}}}}}", 0, "nested too deep" },
-    { "[1,2,3,4]", 0, "too many items" },
-    { "{\"a\":1,\"b\":2,\"c\":3,\"d\":4}", 0, "too many items" },
-    { "[\"12345678901234567\"]", 0, "the string is too long" },
-    { "[\"123456789012345\303\244\"]", 0, "the string is too long" },
-    { "[\"12345678901234\\u20ac\"]", 0, "the string is too long" },
-    { "{\"12345678901234567\":1}", 0, "the string is too long" },
-    { "[12345678901234567]", 0, "the number is too long" },
-  };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (refused); i++)
     {
       g_autoptr (GError) error = NULL;
-      gsize len = rows[i].len != 0 ? rows[i].len : strlen (rows[i].text);
+      gsize len = refused[i].len != 0 ? refused[i].len : strlen (refused[i].text);
       /* A copy of the exact size lets the sanitizer see a read beyond the end. */
-      g_autofree char *copy = g_memdup2 (rows[i].text, len);
-      g_autofree char *shown = g_strescape (rows[i].text, NULL);
+      g_autofree char *copy = g_memdup2 (refused[i].text, len);
+      g_autofree char *shown = g_strescape (refused[i].text, NULL);
 
       g_test_message ("%s", shown);
       g_assert_null (json_tree_parse (copy, len, &limits, &error));
       g_assert_true (us_error_has_reason (error, US_REASON_BAD_JSON));
-      g_assert_nonnull (strstr (error->message, rows[i].why));
+      g_assert_nonnull (strstr (error->message, refused[i].why));
     }
 }
 

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The rules of the house that a compiler does not know.
+
+usage: lint.py [TREE]     (default: the tree that this file is in)
+
+Prints one line a breach, FILE:LINE: rule: text, and exits 1 where there is one.  It reads every
+file of the tree but foreign data and builds; it changes nothing.
+"""
+import ast
+import os
+import re
+import sys
+
+# Who may include whom.  A folder may always include itself; one that is not here may not hold C.
+INNER = ["dbus", "service/base", "service/record", "service/policy", "service/passkey",
+         "service/ledger"]
+ARROWS = {
+    "dbus": [],
+    "service/abi": [],
+    "service/base": ["dbus"],
+    "service/record": ["dbus", "service/base"],
+    "service/policy": ["dbus", "service/base", "service/record"],
+    "service/passkey": ["dbus", "service/base", "service/record"],
+    "service/ledger": INNER,
+    "service/executor": INNER,
+    "service/runner": INNER + ["service/abi"],
+    "service/broker": INNER,
+    "service/admin": INNER,
+    "service/ctl": INNER,
+    "module/executor": ["service/abi"],
+    "module/judge": ["service/abi"],
+    "module/card": ["dbus", "service/base", "service/record"],
+    "agentlib/lib": ["dbus"],
+    "agentlib/cli": ["dbus", "agentlib/lib"],
+    "agentlib/mcp": ["dbus", "agentlib/lib", "service/base/json.h"],
+    "tests": [""],
+}
+# Each folder below these is a part of its own: one module never includes another.
+APART = ["module/executor", "module/judge"]
+
+GENERATED = ["config.h"]       # and what gdbus-codegen makes of an interface's XML
+FOREIGN = ["tests/vectors", "tests/fuzz/corpus", "LICENSES"]
+MAX_FILE = 800
+MAX_FUNCTION = 80
+SIZED = (".c", ".h", ".py", ".sh", ".js", ".css")
+LICENSED = (".c", ".h", ".py", ".sh", ".js", ".css", ".xml", ".policy", ".rules", ".conf",
+            ".service", ".socket", ".in", ".ui", ".suppr")
+UNFINISHED = re.compile(r"\b(%s)\b" % "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]))
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def is_below(path, folder):
+    return folder == "" or path == folder or path.startswith(folder + "/")
+
+
+def tree_files(root):
+    for folder, names, files in os.walk(root):
+        here = os.path.relpath(folder, root)
+        names[:] = sorted(n for n in names
+                          if n not in (".git", "__pycache__")
+                          and not os.path.isdir(os.path.join(folder, n, "meson-private"))
+                          and not any(is_below(os.path.normpath(os.path.join(here, n)), f)
+                                      for f in FOREIGN))
+        for name in sorted(files):
+            path = os.path.normpath(os.path.join(here, name))
+            if not os.path.islink(os.path.join(root, path)) and name != ".git":
+                yield path
+
+
+def part_of(path):
+    """The folder of ARROWS that a file is in, or None."""
+    for folder in ARROWS:
+        if is_below(path, folder):
+            if folder in APART:
+                return "/".join(path.split("/")[:3])
+            return folder
+    return None
+
+
+def allowed_for(part):
+    rule = part
+    for folder in APART:
+        if is_below(part, folder):
+            rule = folder
+    return ARROWS[rule] + [part]
+
+
+def check_includes(root, path, lines):
+    part = part_of(path)
+    if part is None:
+        yield 1, "folder", "no rule says what %s may include" % os.path.dirname(path)
+        return
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quote, target = match.groups()
+        ours = any(os.path.isfile(os.path.join(root, name))
+                   for name in [target, os.path.splitext(target)[0] + ".xml"])
+        if quote == "<":
+            if "/" in target and ours:
+                yield number, "include", "<%s> is ours: use quotes" % target
+        elif target in GENERATED:
+            continue
+        elif "/" not in target or ".." in target or not ours:
+            yield number, "include", '"%s" is not a path from the top of the tree' % target
+        elif not any(is_below(target, folder) for folder in allowed_for(part)):
+            yield number, "arrow", "%s may not include %s" % (part, target)
+
+
+def check_c_functions(lines):
+    """In this form a body opens and closes in the first column; a type closes with its name."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if line == "{":
+            start = number
+            while start > 1 and lines[start - 2] and not lines[start - 2].endswith(("}", ";", "*/")):
+                start -= 1
+        elif line.startswith("}") and start is not None:
+            if line == "}" and number - start + 1 > MAX_FUNCTION:
+                yield start, "function", "%d lines, at most %d" % (number - start + 1, MAX_FUNCTION)
+            start = None
+
+
+def check_python_functions(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            length = node.end_lineno - node.lineno + 1
+            if length > MAX_FUNCTION:
+                yield node.lineno, "function", "%d lines, at most %d" % (length, MAX_FUNCTION)
+
+
+def check_file(root, path):
+    with open(os.path.join(root, path), "rb") as file:
+        data = file.read()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        yield 1, "text", "not UTF-8, and not below %s" % ", ".join(FOREIGN)
+        return
+    lines = text.split("\n")
+    name = os.path.basename(path)
+
+    is_script = text.startswith("#!")
+    if (path.endswith(LICENSED) or name == "meson.build" or is_script) and \
+            "SPDX-License-Identifier: " not in "\n".join(lines[:6]):
+        yield 1, "licence", "no SPDX line among the first six"
+    if (path.endswith(SIZED) or is_script) and len(lines) - 1 > MAX_FILE:
+        yield len(lines), "size", "%d lines, at most %d" % (len(lines) - 1, MAX_FILE)
+    for number, line in enumerate(lines, 1):
+        if UNFINISHED.search(line):
+            yield number, "unfinished", line.strip()
+    if path.endswith((".c", ".h")):
+        yield from check_includes(root, path, lines)
+        yield from check_c_functions(lines)
+    if path.endswith(".py") or is_script and "python" in lines[0]:
+        yield from check_python_functions(text)
+
+
+def lint(root):
+    """The breaches of a tree, one line each; a tree without files is one."""
+    paths = list(tree_files(root))
+    if not paths:
+        return ["%s holds no files" % root]
+    return ["%s:%d: %s: %s" % ((path,) + breach)
+            for path in paths for breach in check_file(root, path)]
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    breaches = lint(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(here)))
+    for line in breaches:
+        print(line)
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
