@@ -2,8 +2,11 @@
 """What tests/check runs, once its packages are there: builds, suites, and the count of both."""
 
 import argparse
+import glob
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -65,6 +68,39 @@ class Check:
             self.tally.add(suite, "exit", results.FAILED, f"meson test ended with {status}")
             print(build.tail(), end="")
 
+    def system_tests(self, build):
+        """The suites of tests/system, each in a namespace of its own with @build installed."""
+        for script in sorted(glob.glob(os.path.join(build.source, "tests/system/test-*.py"))):
+            name = os.path.basename(script)[len("test-"):-len(".py")]
+            self.say(f"in the namespace: {name} ({build.name})")
+            log = os.path.join(self.work, f"{build.name}.{name}.log")
+            status = self.in_namespace(build, ["/usr/bin/python3", "-B", script], log)
+            with open(log, encoding="utf-8", errors="replace") as output:
+                text = output.read()
+            found = results.parse_tap(text)
+            if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
+                found.append(("exit", results.FAILED, f"ended with {status}"))
+            if not self.tally.add_all(f"{name} ({build.name})", found):
+                print(text[-12000:])
+
+    def in_namespace(self, build, command, log, timeout=900):
+        """Runs @command where @build is installed; the exit status, None where it took too long."""
+        entry = os.path.join(build.source, "tests/lib/namespace")
+        environment = {**os.environ, **SANITIZER_ENVIRONMENT}
+        with open(log, "wb") as output:
+            process = subprocess.Popen(
+                ["/usr/bin/python3", "-B", entry, "--build", build.path, *command],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
+                start_new_session=True)
+            try:
+                return process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                return None
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
     def run(self):
         source = os.path.join(self.work, "source")
         os.mkdir(source, 0o755)
@@ -72,8 +108,11 @@ class Check:
         sanitized = self.compile("sanitizers", SANITIZERS)
         if sanitized:
             self.meson_test(sanitized)
-        self.compile("release", ["--buildtype=release"])
+        release = self.compile("release", ["--buildtype=debugoptimized"])
         self.compile("clang", ["--buildtype=debug"], compiler="clang")
+        for build in (sanitized, release):
+            if build:
+                self.system_tests(build)
 
     def finish(self):
         for suite, name, note in self.tally.failures:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A person at a terminal: a program on a pseudo-terminal, read and typed to as it stands.
+
+No program of Undersign has a scripted answer; what a test types here goes the way of a keyboard.
+"""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+
+from . import people
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]|\r")
+
+
+class Terminal:
+    """A program of @user on a terminal of its own."""
+
+    def __init__(self, user, argv, rows=40, columns=100, environment=None, echo=None):
+        """@echo: called with each piece of output as it comes, for someone who looks on."""
+        self.raw = b""
+        self.position = 0
+        self.status = None
+        self.echo = echo
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        variables = {**people.environment(user), **(environment or {})}
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.close(master)
+                os.setsid()
+                fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+                for fd in (0, 1, 2):
+                    os.dup2(slave, fd)
+                os.fchown(slave, people.pwd.getpwnam(user).pw_uid, -1)
+                people.become(user)
+                os.chdir(variables["HOME"])
+                os.closerange(3, 1024)
+                os.execvpe(argv[0], list(argv), variables)
+            finally:
+                os._exit(127)
+        os.close(slave)
+        self.master = master
+
+    @property
+    def text(self):
+        """All that was written, without escape sequences and carriage returns."""
+        return _ESCAPES.sub("", self.raw.decode("utf-8", errors="replace"))
+
+    def _read(self, timeout):
+        ready, _, _ = select.select([self.master], [], [], timeout)
+        if not ready:
+            return True
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            data = b""
+        if data and self.echo:
+            self.echo(data)
+        self.raw += data
+        return bool(data)
+
+    def wait_for(self, pattern, timeout=20.0):
+        """The match of the next text that has @pattern; looks only behind the last match."""
+        end = time.monotonic() + timeout
+        expression = re.compile(pattern, re.MULTILINE | re.DOTALL)
+        while True:
+            match = expression.search(self.text, self.position)
+            if match:
+                self.position = match.end()
+                return match
+            left = end - time.monotonic()
+            if left <= 0 or not self._read(min(left, 0.5)):
+                match = expression.search(self.text, self.position)
+                if match:
+                    self.position = match.end()
+                    return match
+                raise AssertionError(f"the terminal never showed {pattern!r}; it showed:\n"
+                                     + self.text[-4000:])
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def line(self, text):
+        self.type(text + "\r")
+
+    def settle(self, quiet=0.3, timeout=10.0):
+        """Reads until nothing has come for @quiet seconds."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            before = len(self.raw)
+            if not self._read(quiet):
+                return
+            if len(self.raw) == before:
+                return
+
+    def wait(self, timeout=30.0):
+        """The exit status, after reading the rest."""
+        end = time.monotonic() + timeout
+        while self.status is None and time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+            else:
+                self._read(0.05)
+        if self.status is None:
+            self.close()
+            raise AssertionError("the program did not end; it showed:\n" + self.text[-4000:])
+        while select.select([self.master], [], [], 0)[0] and self._read(0):
+            pass
+        return self.status
+
+    def close(self):
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.master)
+        self.master = -1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.master >= 0:
+            self.close()
