@@ -16,6 +16,7 @@
 #define US_REASON_BAD_PEER "bad-peer"               /* the peer's uid may not use this socket */
 #define US_REASON_BAD_MESSAGE "bad-message"         /* a hand-over is not of the fixed form */
 #define US_REASON_INTERNAL "internal"               /* an operation of the system failed */
+#define US_REASON_UNTRUSTED_FILE "untrusted-file"   /* of another owner, or others may write it */
 
 /* Arguments and files. */
 #define US_REASON_UNKNOWN_ACTION "unknown-action"   /* no such action for this agent */

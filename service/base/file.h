@@ -13,11 +13,16 @@ G_BEGIN_DECLS
  * @owner: the uid that must own the file; nobody else may have write permission
  *
  * Opens without following a final symlink, refuses all but a regular file.
- * Returns: (transfer full): the content, or NULL with a GError that names @path.
+ * Returns: (transfer full): the content, or NULL with a GError that names @path: G_FILE_ERROR where
+ *   the system refused (G_FILE_ERROR_NOENT: there is none), else US_ERROR with reason
+ *   untrusted-file or too-large.
  */
 GBytes *file_read_trusted (int dirfd, const char *path, uid_t owner, gsize max, GError **error);
 
-/* dir_open_trusted: the same for a directory: an fd, or -1.  ENOENT is G_FILE_ERROR_NOENT. */
+/* file_open_trusted: the same without reading: an fd, or -1. */
+int file_open_trusted (int dirfd, const char *path, uid_t owner, GError **error);
+
+/* dir_open_trusted: the same for a directory: an fd, or -1. */
 int dir_open_trusted (int dirfd, const char *path, uid_t owner, GError **error);
 
 /* fd_read_all: reads exactly up to EOF, at most @max bytes; more is an error. */

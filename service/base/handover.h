@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 #define HANDOVER_MAX_FILES 16
 #define HANDOVER_FILE_MAX (25 * 1024 * 1024)
 #define HANDOVER_FILES_MAX (64 * 1024 * 1024) /* all files of one request */
+#define HANDOVER_TIMEOUT 120 /* seconds that handover_call() waits, longer than any module runs */
 
 /* Kinds are numbers of the wire and are never reused. */
 typedef enum
@@ -70,12 +71,23 @@ gboolean handover_send (int sock,
                         guint n_fds,
                         GError **error);
 
-/* handover_send_error: sends the code and message of @reason as HANDOVER_ERROR. */
+/*
+ * handover_send_error: sends the code and message of @reason as HANDOVER_ERROR.  An error of
+ * another domain goes as US_ERROR_UNAVAILABLE with reason internal.
+ */
 gboolean handover_send_error (int sock, const GError *reason, GError **error);
 
 /*
  * handover_receive, handover_decode: in two steps, since the type of the body follows from
  * the kind.  Between them nothing of the body has been looked at.
+ * @out_handover: (out): written on success only; the caller clears it
+ * @out_body_fd: (out): a sealed memfd of the announced size; the caller closes it
+ * @body_fd: borrowed
+ * @type: a definite GVariant type
+ *
+ * Returns: FALSE with US_ERROR_INVALID_ARGUMENT and reason bad-message, not-sealed or too-large, or
+ *   with US_ERROR_UNAVAILABLE and reason unreachable where the peer is gone or too slow.  Every
+ *   descriptor that came along is then closed.
  */
 gboolean handover_receive (int sock, Handover *out_handover, int *out_body_fd, GError **error);
 gboolean handover_decode (Handover *handover, int body_fd, const char *type, GError **error);
@@ -87,7 +99,8 @@ gboolean handover_decode (Handover *handover, int body_fd, const char *type, GEr
  * @out_sock: (out) (optional): the connection, for kinds with a second reply; closed otherwise
  *
  * Returns: FALSE with the error that the peer sent (its code and message), or US_ERROR_UNAVAILABLE
- *   with reason unreachable or bad-message.
+ *   with reason unreachable or bad-message.  A caller that must know whether the peer may have
+ *   acted connects by itself: only a failed handover_connect() says that it did nothing.
  */
 gboolean handover_call (const char *path,
                         HandoverKind kind,

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files that only their owner can change.  A path is opened once; type, owner and mode are read
+ * from the descriptor that is then read, so nothing can be swapped between check and use.  Where
+ * the system says no (ENOENT, EACCES) the error is a GFileError, where we say no it is ours.
+ */
+#include "service/base/file.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define READ_CHUNK (64 * 1024)
+
+static gboolean
+set_errno_error (GError **error, const char *doing, const char *what)
+{
+  int number = errno;
+
+  g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (number), "cannot %s %s: %s",
+               doing, what, g_strerror (number));
+  return FALSE;
+}
+
+/* open_trusted: @type is S_IFREG or S_IFDIR. */
+static int
+open_trusted (int dirfd, const char *path, mode_t type, uid_t owner, GError **error)
+{
+  int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  struct stat info;
+  autofd fd = openat (dirfd, path, type == S_IFDIR ? flags | O_DIRECTORY : flags);
+  const char *fault = NULL;
+
+  if (fd < 0 || fstat (fd, &info) < 0)
+    {
+      set_errno_error (error, "open", path);
+      return -1;
+    }
+
+  if ((info.st_mode & S_IFMT) != type)
+    fault = type == S_IFDIR ? "is not a directory" : "is not a regular file";
+  else if (info.st_uid != owner)
+    fault = "does not belong to the user that it must belong to";
+  else if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    fault = "can be written by others than its owner";
+
+  if (fault != NULL)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNTRUSTED_FILE, "%s %s", path, fault);
+      return -1;
+    }
+  return fd_steal (&fd);
+}
+
+int
+file_open_trusted (int dirfd, const char *path, uid_t owner, GError **error)
+{
+  return open_trusted (dirfd, path, S_IFREG, owner, error);
+}
+
+int
+dir_open_trusted (int dirfd, const char *path, uid_t owner, GError **error)
+{
+  return open_trusted (dirfd, path, S_IFDIR, owner, error);
+}
+
+static GBytes *
+read_all (int fd, const char *what, gsize max, GError **error)
+{
+  g_autoptr (GByteArray) data = g_byte_array_new ();
+
+  for (;;)
+    {
+      gsize have = data->len;
+      ssize_t n = 0;
+
+      g_byte_array_set_size (data, (guint) (have + READ_CHUNK));
+      do
+        n = read (fd, data->data + have, READ_CHUNK);
+      while (n < 0 && errno == EINTR);
+      if (n < 0)
+        {
+          set_errno_error (error, "read", what);
+          return NULL;
+        }
+
+      g_byte_array_set_size (data, (guint) (have + (gsize) n));
+      if (data->len > max)
+        {
+          us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                        "%s is larger than %" G_GSIZE_FORMAT " bytes", what, max);
+          return NULL;
+        }
+      if (n == 0)
+        return g_byte_array_free_to_bytes (g_steal_pointer (&data));
+    }
+}
+
+GBytes *
+fd_read_all (int fd, gsize max, GError **error)
+{
+  g_return_val_if_fail (max < G_MAXUINT - READ_CHUNK, NULL);
+
+  return read_all (fd, "the file", max, error);
+}
+
+GBytes *
+file_read_trusted (int dirfd, const char *path, uid_t owner, gsize max, GError **error)
+{
+  autofd fd = open_trusted (dirfd, path, S_IFREG, owner, error);
+
+  g_return_val_if_fail (max < G_MAXUINT - READ_CHUNK, NULL);
+
+  return fd >= 0 ? read_all (fd, path, max, error) : NULL;
+}
+
+gboolean
+fd_write_all (int fd, const void *data, gsize len, GError **error)
+{
+  const guint8 *next = data;
+
+  while (len > 0)
+    {
+      ssize_t n = write (fd, next, len);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return set_errno_error (error, "write", "the file");
+      next += n;
+      len -= (gsize) n;
+    }
+  return TRUE;
+}
