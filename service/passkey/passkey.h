@@ -27,20 +27,20 @@ typedef enum
 
 typedef struct
 {
-  GBytes *credential;   /* credential id */
-  char *name;           /* the approver, a user name */
-  uid_t uid;            /* and uid, both as enrolled */
-  char *kind;           /* "hardware", "unattested", "synced", "phone" or "software" */
+  GBytes *credential; /* credential id */
+  char *name;         /* the approver, a user name */
+  uid_t uid;          /* and uid, both as enrolled */
+  char *kind;         /* "hardware", "unattested", "synced", "phone" or "software" */
   PasskeyAlgorithm algorithm;
-  GBytes *public_key;   /* ES256: x || y, 64 bytes; EdDSA: 32 bytes */
-  char *rp;             /* relying party id */
-  char *origin;         /* exact origin of its ceremonies, or "" for a key held on the desktop */
-  char *label;          /* the person's own word for it */
+  GBytes *public_key; /* ES256: x || y, 64 bytes; EdDSA: 32 bytes */
+  char *rp;           /* relying party id */
+  char *origin;       /* exact origin of its ceremonies, or "" for a key held on the desktop */
+  char *label;        /* the person's own word for it */
   guint8 aaguid[16];
   gboolean backup_eligible;
   guint32 counter;
-  gint64 enrolled;      /* wall time, for display */
-  gboolean active;      /* not revoked and not suspect */
+  gint64 enrolled; /* wall time, for display */
+  gboolean active; /* not revoked and not suspect */
 } Passkey;
 
 void passkey_free (Passkey *passkey);
@@ -56,8 +56,9 @@ typedef struct
 void assertion_clear (Assertion *assertion);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Assertion, assertion_clear)
 
-/* passkey_origin: what client data must name: @origin, or where that is "" the relying party id: a key
- * held on the desktop has "undersign:<host>" for both, which no browser can claim.  Borrowed. */
+/* passkey_origin: what client data must name: @origin, or where that is "" the relying party id: a
+ * key held on the desktop has "undersign:<host>" for both, which no browser can claim.  Borrowed.
+ */
 const char *passkey_origin (const char *rp, const char *origin);
 
 /*
@@ -85,10 +86,10 @@ typedef struct
 } Registration;
 
 /*
- * passkey_register: checks a registration and fills in credential, algorithm, public_key, rp, origin,
- * aaguid, backup_eligible, counter and active of a new passkey; name, kind and label are "" and uid
- * is (uid_t) -1 until the caller sets them.  Attestation "none" and "packed" self are accepted;
- * anything with a chain is refused, so that nobody becomes "hardware" unverified.
+ * passkey_register: checks a registration and fills in credential, algorithm, public_key, rp,
+ * origin, aaguid, backup_eligible, counter and active of a new passkey; name, kind and label are ""
+ * and uid is (uid_t) -1 until the caller sets them.  Attestation "none" and "packed" self are
+ * accepted; anything with a chain is refused, so that nobody becomes "hardware" unverified.
  *
  * Returns: (transfer full) (nullable): NULL with US_ERROR_WRONG_ASSERTION: the reasons of an
  *   assertion where they apply, and attestation for an object of another form.
