@@ -19,7 +19,13 @@ G_BEGIN_DECLS
 #define RECORD_MAX_ITEMS 1000
 #define RECORD_MAX_STRING (64 * 1024)
 #define RECORD_MAX_BYTES (256 * 1024)
-#define RECORD_MAX_CLAIM 2000
+#define RECORD_MAX_CLAIM 2000  /* bytes */
+#define RECORD_MAX_LABEL 200   /* bytes of a label, a summary, a run's label */
+#define RECORD_MAX_NAME 64     /* bytes of the name of an argument, fact, setting, agent, part, … */
+#define RECORD_MAX_ACTION 128  /* bytes of an action id */
+#define RECORD_MAX_FILES 16    /* of one record */
+#define RECORD_MAX_FILE (25 * 1024 * 1024)
+#define RECORD_MAX_FILES_SIZE (64 * 1024 * 1024) /* all files of one record */
 
 typedef struct Type Type;
 
@@ -48,8 +54,9 @@ const char *type_name (const Type *type);
 TypeWire type_wire (const Type *type);
 const char *type_signature (const Type *type); /* "s", "b", "as", "(sh)" or "a(sh)" */
 
-/* type_empty: what an argument left out is: "" , false or [].  A file has none: NULL. */
+/* type_empty: what an argument left out is: "", false or [].  A file has none: NULL. */
 JsonTree *type_empty (const Type *type);
+/* type_is_empty: "" and []; a boolean or a file never is. */
 gboolean type_is_empty (const Type *type, const JsonTree *value);
 
 /*
@@ -78,8 +85,10 @@ JsonTree *type_from_variant (const Type *type,
                              GError **error);
 
 /*
- * type_from_text: the value of a policy file's Default=, Value= or a setting.  Lists are separated
- * by spaces (argv and line-list: by ';', which cannot occur inside an item).  Files have none.
+ * type_from_text: the value of a policy file's Default=, Value= or a setting, and of a fact.  A
+ * boolean is "yes" or "no".  The items of a list are separated by one space; those of argv and
+ * line-list by ';', without spaces around it: they cannot have a ';' inside or a space at an end.
+ * An empty text is the empty value.  Files have none.
  */
 JsonTree *type_from_text (const Type *type, const char *name, const char *text, GError **error);
 

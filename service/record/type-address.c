@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Types that name something on a network: hostname, hostport and email.  Domains are lower-case
+ * ASCII (A-labels), so that what is shown is what is looked up.  Only the type table calls these;
+ * nothing here may ask the network.
+ */
+#include "service/record/type-private.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 253
+#define LABEL_MAX 63
+#define LOCAL_PART_MAX 64
+#define EMAIL_MAX 254
+#define PORT_MAX 65535
+
+static gboolean
+is_lower_alnum (char c)
+{
+  return g_ascii_islower (c) || g_ascii_isdigit (c);
+}
+
+static gboolean
+label_is_valid (const char *label)
+{
+  gsize len = strlen (label);
+
+  if (len == 0 || len > LABEL_MAX || label[0] == '-' || label[len - 1] == '-')
+    return FALSE;
+  for (gsize i = 0; i < len; i++)
+    if (!is_lower_alnum (label[i]) && label[i] != '-')
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether resolvers may take @label, the last of a name, for a number: then it is an address. */
+static gboolean
+label_is_number (const char *label)
+{
+  if (strspn (label, "0123456789") == strlen (label))
+    return TRUE;
+  return label[0] == '0' && label[1] == 'x' &&
+         strspn (label + 2, "0123456789abcdef") == strlen (label + 2);
+}
+
+static char *
+fault_domain (const char *value)
+{
+  g_auto (GStrv) labels = g_strsplit (value, ".", -1);
+  guint n = g_strv_length (labels);
+
+  if (strlen (value) > NAME_MAX_BYTES)
+    return g_strdup_printf ("not a host name: it is longer than %d bytes", NAME_MAX_BYTES);
+  for (guint i = 0; i < n; i++)
+    if (!label_is_valid (labels[i]))
+      return g_strdup ("not a host name: its labels are lower-case a-z, 0-9 and -, 1 to 63 bytes, "
+                       "with no - at an end; other letters are written as an A-label (xn--)");
+  if (n == 0 || label_is_number (labels[n - 1]))
+    return g_strdup ("not a host name: its last label is a number");
+  return NULL;
+}
+
+static gboolean
+is_ipv4 (const char *value)
+{
+  struct in_addr address;
+  char text[INET_ADDRSTRLEN];
+
+  return inet_pton (AF_INET, value, &address) == 1 &&
+         inet_ntop (AF_INET, &address, text, sizeof text) != NULL && strcmp (text, value) == 0;
+}
+
+/* Spelled as RFC 5952 has it.  Forms that embed an IPv4 address have two names and are refused. */
+static char *
+fault_ipv6 (const char *value)
+{
+  struct in6_addr address;
+  char text[INET6_ADDRSTRLEN];
+
+  if (inet_pton (AF_INET6, value, &address) != 1 ||
+      inet_ntop (AF_INET6, &address, text, sizeof text) == NULL || strcmp (text, value) != 0)
+    return g_strdup ("not an IPv6 address in the form of RFC 5952");
+  if (strchr (value, '.') != NULL)
+    return g_strdup ("an IPv6 address that embeds an IPv4 address is written as the latter");
+  return NULL;
+}
+
+char *
+fault_hostname (const char *value)
+{
+  if (strchr (value, ':') != NULL)
+    return fault_ipv6 (value);
+  if (is_ipv4 (value))
+    return NULL;
+  return fault_domain (value);
+}
+
+char *
+respell_hostname (const char *value)
+{
+  g_autofree char *ascii = NULL;
+  struct in6_addr address;
+  char text[INET6_ADDRSTRLEN];
+  gsize len;
+
+  if (inet_pton (AF_INET6, value, &address) == 1)
+    return g_strdup (inet_ntop (AF_INET6, &address, text, sizeof text));
+
+  ascii = g_hostname_to_ascii (value);
+  if (ascii == NULL)
+    return NULL;
+  len = strlen (ascii);
+  if (len > 0 && ascii[len - 1] == '.')
+    ascii[len - 1] = '\0';
+  return g_ascii_strdown (ascii, -1);
+}
+
+/* Splits HOST, HOST:PORT or [IPV6]:PORT; @out_port is NULL where there is none. */
+static gboolean
+authority_split (const char *value, char **out_host, const char **out_port)
+{
+  const char *end;
+
+  *out_port = NULL;
+  if (value[0] == '[')
+    {
+      end = strchr (value, ']');
+      if (end == NULL || (end[1] != '\0' && end[1] != ':'))
+        return FALSE;
+      *out_host = g_strndup (value + 1, (gsize) (end - value - 1));
+      *out_port = end[1] == ':' ? end + 2 : NULL;
+      return strchr (*out_host, ':') != NULL;
+    }
+
+  end = strchr (value, ':');
+  *out_host = end != NULL ? g_strndup (value, (gsize) (end - value)) : g_strdup (value);
+  *out_port = end != NULL ? end + 1 : NULL;
+  return TRUE;
+}
+
+char *
+fault_authority (const char *value, guint *out_port)
+{
+  g_autofree char *host = NULL;
+  const char *port;
+  guint64 number = 0;
+
+  if (!authority_split (value, &host, &port) || host[0] == '\0')
+    return g_strdup ("it is HOST:PORT, with an IPv6 address in brackets");
+  if (port != NULL &&
+      (port[0] == '0' || !g_ascii_string_to_unsigned (port, 10, 1, PORT_MAX, &number, NULL)))
+    return g_strdup ("the port is a number from 1 to 65535 without leading zero");
+  *out_port = (guint) number;
+  return fault_hostname (host);
+}
+
+char *
+respell_authority (const char *value)
+{
+  g_autofree char *host = NULL;
+  g_autofree char *ascii = NULL;
+  const char *port;
+  gboolean brackets;
+
+  if (!authority_split (value, &host, &port))
+    return NULL;
+  ascii = respell_hostname (host);
+  if (ascii == NULL)
+    return NULL;
+  while (port != NULL && port[0] == '0')
+    port++;
+  brackets = strchr (ascii, ':') != NULL;
+  return g_strdup_printf ("%s%s%s%s%s", brackets ? "[" : "", ascii, brackets ? "]" : "",
+                          port != NULL ? ":" : "", port != NULL ? port : "");
+}
+
+char *
+fault_hostport (const char *value)
+{
+  guint port = 0;
+  char *fault = fault_authority (value, &port);
+
+  if (fault == NULL && port == 0)
+    fault = g_strdup ("it is HOST:PORT: the port is missing");
+  return fault;
+}
+
+char *
+respell_hostport (const char *value)
+{
+  return respell_authority (value);
+}
+
+/* RFC 5321's Dot-string: no quoting, no comment, ASCII alone. */
+static gboolean
+local_part_is_valid (const char *local)
+{
+  gsize len = strlen (local);
+
+  if (len == 0 || len > LOCAL_PART_MAX || local[0] == '.' || local[len - 1] == '.' ||
+      strstr (local, "..") != NULL)
+    return FALSE;
+  for (gsize i = 0; i < len; i++)
+    if (!g_ascii_isalnum (local[i]) && strchr (".!#$%&'*+-/=?^_`{|}~", local[i]) == NULL)
+      return FALSE;
+  return TRUE;
+}
+
+char *
+fault_email (const char *value)
+{
+  g_autofree char *local = NULL;
+  const char *at = strchr (value, '@');
+
+  if (at == NULL || at != strrchr (value, '@'))
+    return g_strdup ("not an e-mail address: it is LOCAL@DOMAIN, alone, without a display name");
+  if (strlen (value) > EMAIL_MAX)
+    return g_strdup_printf ("not an e-mail address: it is longer than %d bytes", EMAIL_MAX);
+  local = g_strndup (value, (gsize) (at - value));
+  if (!local_part_is_valid (local))
+    return g_strdup ("not an e-mail address: before the @ are 1 to 64 ASCII letters, digits and "
+                     "!#$%&'*+-/=?^_`{|}~, with single dots between them");
+  return fault_domain (at + 1);
+}
+
+char *
+respell_email (const char *value)
+{
+  g_autofree char *domain = NULL;
+  const char *at = strchr (value, '@');
+
+  if (at == NULL)
+    return NULL;
+  domain = respell_hostname (at + 1);
+  if (domain == NULL)
+    return NULL;
+  return g_strdup_printf ("%.*s@%s", (int) (at - value), value, domain);
+}
