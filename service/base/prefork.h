@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A listener that keeps one pre-initialised worker ready.  The worker is this program again, with
- * the listening socket, a status pipe and at most one more descriptor; it prepares itself, accepts
- * one connection, says so on the pipe, serves it and exits.  The listener reads no connection.
+ * the listening socket, a status socket and at most one more descriptor; it prepares itself,
+ * accepts one connection, says so, serves it and exits.  The listener reads no connection.
  */
 #pragma once
 
@@ -13,34 +13,51 @@ G_BEGIN_DECLS
 typedef struct
 {
   const char *const *argv; /* of a worker; argv[0] is an absolute path */
-  guint max_workers;       /* at once; over it, connections wait in the backlog */
-  /* (nullable): makes the descriptor that each next worker inherits, at start and on reload */
+  guint max_workers;       /* at once, at least 1; over it, connections wait in the backlog */
+  guint start_seconds;     /* a worker not ready by then is killed; 0 for 30 */
+  /*
+   * (nullable): makes the descriptor that each next worker inherits, at start and on reload: a
+   * CLOEXEC one, or -1.  While it fails nothing is served; it is tried again, ever more rarely.
+   * Called with SIGCHLD, SIGHUP, SIGINT and SIGTERM blocked; it may wait for children of its own,
+   * by their pid.
+   */
   int (*make_shared) (gpointer data, GError **error);
   gpointer data;
 } PreforkConfig;
 
 /* The descriptors of a worker. */
-#define PREFORK_FD_LISTEN 3
+#define PREFORK_FD_LISTEN 3 /* LISTEN_FD of service/base/listen.h */
 #define PREFORK_FD_STATUS 4
 #define PREFORK_FD_SHARED 5
 
 /*
  * prefork_run: takes the one socket of LISTEN_FDS (sd_listen_fds(3)), serves until SIGTERM, then
- * ends the idle worker and waits for the busy ones.  SIGHUP, or a worker's word, reloads.
+ * ends the idle worker and waits for the busy ones.  SIGHUP, or a worker's word, reloads: the
+ * shared descriptor is made anew and the idle worker is replaced.  A worker that ends before it
+ * accepted is started again after a delay that doubles from 100 ms to 30 s.
  * Returns: the exit status for main().
  */
 int prefork_run (const PreforkConfig *config);
 
 /*
  * prefork_accept: in a worker, called when it is ready: waits for a connection and tells the
- * listener.  Returns: the connection, or -1.
+ * listener.  The connection has time-outs of 30 seconds for sending and receiving; from here on
+ * the worker may use a minute of CPU time.
+ * Returns: the connection, or -1; -1 without an error where this worker is no longer needed and
+ *   shall exit with 0.
  */
 int prefork_accept (GError **error);
 
-/* prefork_request_reload: in a worker: asks the listener to make the shared descriptor anew. */
+/*
+ * prefork_request_reload: in a worker, after prefork_accept(): asks for a reload and waits for it.
+ * Returns: TRUE where every connection made from now on is served with the new descriptor.
+ */
 gboolean prefork_request_reload (GError **error);
 
-/* process_harden: no core, not dumpable, no new privileges, umask 077, CPU and memory limits. */
+/*
+ * process_harden: for main(), in listener and worker: no core, not dumpable, no new privileges,
+ * umask 077, SIGPIPE ignored, limits on descriptors and address space.
+ */
 gboolean process_harden (GError **error);
 
 G_END_DECLS
