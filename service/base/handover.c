@@ -65,8 +65,8 @@ kind_is_known (guint kind)
 {
   return kind == HANDOVER_REPLY || kind == HANDOVER_ERROR ||
          (kind >= HANDOVER_PREPARE && kind <= HANDOVER_RECEIPT) ||
-         (kind >= HANDOVER_ENROL && kind <= HANDOVER_STATUS) ||
-         kind == HANDOVER_MODULE_DESCRIBE || kind == HANDOVER_MODULE_EXECUTE;
+         (kind >= HANDOVER_ENROL && kind <= HANDOVER_STATUS) || kind == HANDOVER_MODULE_DESCRIBE ||
+         kind == HANDOVER_MODULE_EXECUTE;
 }
 
 static gboolean
@@ -120,12 +120,8 @@ packet_send (int sock, const Header *header, const int *fds, guint n_fds, GError
 }
 
 gboolean
-handover_send (int sock,
-               HandoverKind kind,
-               GVariant *body,
-               const int *fds,
-               guint n_fds,
-               GError **error)
+handover_send (
+    int sock, HandoverKind kind, GVariant *body, const int *fds, guint n_fds, GError **error)
 {
   g_autoptr (GVariant) sunk = g_variant_ref_sink (body);
   g_autoptr (GVariant) normal = g_variant_get_normal_form (sunk);
@@ -174,10 +170,10 @@ handover_send_error (int sock, const GError *reason, GError **error)
   g_autofree char *internal = NULL;
 
   if (reason->domain == US_ERROR)
-    return handover_send (sock, HANDOVER_ERROR,
-                          g_variant_new (ERROR_TYPE, us_error_name ((UsError) reason->code),
-                                         message),
-                          NULL, 0, error);
+    return handover_send (
+        sock, HANDOVER_ERROR,
+        g_variant_new (ERROR_TYPE, us_error_name ((UsError) reason->code), message), NULL, 0,
+        error);
 
   internal = g_strconcat (US_REASON_INTERNAL ": ", message, NULL);
   return handover_send (sock, HANDOVER_ERROR,
@@ -394,7 +390,7 @@ handover_receive_reply (int sock, const char *reply_type, Handover *out_reply, G
                          "the peer sent a message that is no reply");
 
   *out_reply = reply;
-  reply = (Handover) { 0 };
+  reply = (Handover){ 0 };
   return TRUE;
 }
 

@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 char *host_id (GError **error);
 
 /*
- * host_id_derive: the first half of HMAC-SHA-256 (the 16 bytes of @machine_id, "org.undersign1 host").
+ * host_id_derive: the first half of an HMAC-SHA-256 with the 16 bytes of the id as key.
  * @machine_id: the content of a machine-id(5) file
  */
 char *host_id_derive (GBytes *machine_id, GError **error);

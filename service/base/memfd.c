@@ -20,7 +20,7 @@
 #include <sys/vfs.h>
 
 #ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8U
+#  define MFD_NOEXEC_SEAL 8U
 #endif
 
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
@@ -134,7 +134,7 @@ memfd_read (int fd, gsize max_size, GError **error)
     }
 
   mapping = g_new (Mapping, 1);
-  *mapping = (Mapping) { .address = address, .size = size };
+  *mapping = (Mapping){ .address = address, .size = size };
   return g_bytes_new_with_free_func (address, size, mapping_free, mapping);
 }
 

@@ -27,14 +27,14 @@
 
 /* AddressSanitizer reserves terabytes of address space. */
 #if defined(__SANITIZE_ADDRESS__)
-#define LIMIT_ADDRESS_SPACE FALSE
+#  define LIMIT_ADDRESS_SPACE FALSE
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LIMIT_ADDRESS_SPACE FALSE
-#endif
+#  if __has_feature(address_sanitizer)
+#    define LIMIT_ADDRESS_SPACE FALSE
+#  endif
 #endif
 #ifndef LIMIT_ADDRESS_SPACE
-#define LIMIT_ADDRESS_SPACE TRUE
+#  define LIMIT_ADDRESS_SPACE TRUE
 #endif
 
 static gboolean
@@ -56,7 +56,7 @@ limit_lower (__rlimit_resource_t resource, rlim_t value)
     return FALSE;
   if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < value)
     value = limit.rlim_max;
-  limit = (struct rlimit) { .rlim_cur = value, .rlim_max = value };
+  limit = (struct rlimit){ .rlim_cur = value, .rlim_max = value };
   return setrlimit (resource, &limit) == 0;
 }
 

@@ -25,8 +25,8 @@
 
 #define DELAY_FIRST_MS 100
 #define DELAY_MAX_MS 30000
-#define START_SECONDS 30       /* to become ready, and to retire */
-#define FIRST_PRIVATE_FD 10    /* above the descriptors of a worker, so that none is overwritten */
+#define START_SECONDS 30    /* to become ready, and to retire */
+#define FIRST_PRIVATE_FD 10 /* above the descriptors of a worker, so that none is overwritten */
 
 typedef enum
 {
@@ -104,8 +104,8 @@ signals_take (Listener *listener, GError **error)
   if (sigprocmask (SIG_BLOCK, &listener->signals, NULL) == 0)
     listener->signal_fd = signalfd (-1, &listener->signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (listener->signal_fd < 0)
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
-                         "cannot take signals: %s", g_strerror (errno));
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot take signals: %s",
+                         g_strerror (errno));
   return TRUE;
 }
 
@@ -186,10 +186,10 @@ worker_start (Listener *listener, GError **error)
                          "cannot start a worker: %s", g_strerror (rc));
 
   worker = g_new0 (Worker, 1);
-  *worker = (Worker) { .pid = pid,
-                       .status_fd = fd_steal (&ours),
-                       .state = WORKER_STARTING,
-                       .kill_at = start_deadline (listener) };
+  *worker = (Worker){ .pid = pid,
+                      .status_fd = fd_steal (&ours),
+                      .state = WORKER_STARTING,
+                      .kill_at = start_deadline (listener) };
   g_ptr_array_add (listener->workers, worker);
   return TRUE;
 }
@@ -427,13 +427,13 @@ listener_wait (Listener *listener)
 {
   g_autofree struct pollfd *polled = g_new0 (struct pollfd, listener->workers->len + 1);
 
-  polled[0] = (struct pollfd) { .fd = listener->signal_fd, .events = POLLIN };
+  polled[0] = (struct pollfd){ .fd = listener->signal_fd, .events = POLLIN };
   for (guint i = 0; i < listener->workers->len; i++)
     {
       const Worker *worker = g_ptr_array_index (listener->workers, i);
 
       /* poll() skips a negative descriptor. */
-      polled[1 + i] = (struct pollfd) { .fd = worker->status_fd, .events = POLLIN };
+      polled[1 + i] = (struct pollfd){ .fd = worker->status_fd, .events = POLLIN };
     }
   (void) poll (polled, listener->workers->len + 1, listener_timeout (listener));
 }
@@ -465,10 +465,8 @@ int
 prefork_run (const PreforkConfig *config)
 {
   g_autoptr (GError) error = NULL;
-  g_auto (Listener) listener = { .config = config,
-                                 .listen_fd = -1,
-                                 .signal_fd = -1,
-                                 .shared_fd = -1 };
+  g_auto (Listener)
+      listener = { .config = config, .listen_fd = -1, .signal_fd = -1, .shared_fd = -1 };
 
   g_return_val_if_fail (config->argv[0] != NULL && config->argv[0][0] == '/', EXIT_FAILURE);
   g_return_val_if_fail (config->max_workers > 0, EXIT_FAILURE);

@@ -43,7 +43,7 @@ secret_new (gsize size)
     }
 
   secret = g_new0 (Secret, 1);
-  *secret = (Secret) { .data = data, .size = size, .mapped = mapped };
+  *secret = (Secret){ .data = data, .size = size, .mapped = mapped };
   return secret;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A service for test-prefork: `prefork-service DIR MAX` listens, `prefork-service DIR worker` is its
- * worker.  A worker does what the packet it gets says; files in DIR make it fail on its way.  DIR
- * also keeps its pids: one line a start.
+ * A service for test-prefork: `prefork-service DIR MAX` listens, `prefork-service DIR worker` is
+ * its worker.  A worker does what the packet it gets says; files in DIR make it fail on its way.
+ * DIR also keeps its pids: one line a start.
  */
 #include "service/base/fd.h"
 #include "service/base/file.h"

@@ -63,8 +63,9 @@ test_untrusted_file (Fixture *fixture, gconstpointer data)
   {
     const char *name;
     gboolean other_owner;
-  } refused[] = { { "group", FALSE }, { "world", FALSE }, { "fifo", FALSE },
-                  { "dir", FALSE },   { "good", TRUE } };
+  } refused[] = {
+    { "group", FALSE }, { "world", FALSE }, { "fifo", FALSE }, { "dir", FALSE }, { "good", TRUE }
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
     {

@@ -31,12 +31,9 @@ typedef struct
 
 #define RAW_SIZE 24
 
-static const RawHeader good = { { 'u', 'n', 'd', 'e', 'r', 's', 'g', 'n' },
-                                1,
-                                HANDOVER_QUERY,
-                                0,
-                                5,
-                                { 0 } };
+static const RawHeader good = {
+  { 'u', 'n', 'd', 'e', 'r', 's', 'g', 'n' }, 1, HANDOVER_QUERY, 0, 5, { 0 }
+};
 
 static guint
 open_descriptors (void)
@@ -128,9 +125,8 @@ make_fd (FdKind kind, gsize size)
       fd = memfd_create ("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
       size = kind == FD_SPARSE ? (gsize) 1 << 40 : HANDOVER_FILE_MAX + (kind == FD_25M_1 ? 1 : 0);
       g_assert_cmpint (ftruncate (fd, (off_t) size), ==, 0);
-      g_assert_cmpint (fcntl (fd, F_ADD_SEALS,
-                              F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL),
-                       ==, 0);
+      g_assert_cmpint (
+          fcntl (fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL), ==, 0);
       return fd;
     case FD_SEALED:
     default:
@@ -141,10 +137,10 @@ make_fd (FdKind kind, gsize size)
 typedef struct
 {
   const char *name;
-  gsize len;          /* bytes of the header that are sent */
-  RawHeader header;   /* magic "" stands for the right one */
-  guint n_fds;        /* all but the last are sealed */
-  FdKind last;        /* the last one */
+  gsize len;        /* bytes of the header that are sent */
+  RawHeader header; /* magic "" stands for the right one */
+  guint n_fds;      /* all but the last are sealed */
+  FdKind last;      /* the last one */
   const char *reason;
 } Refusal;
 
@@ -421,9 +417,8 @@ test_body_of_another_type (void)
 static void
 test_round_trip (void)
 {
-  g_autoptr (GVariant) body = g_variant_ref_sink (
-      g_variant_new_parsed ("('id', [('to', <['a@b']>), ('n', <'x'>)], true, %t)",
-                            G_GUINT64_CONSTANT (1) << 63));
+  g_autoptr (GVariant) body = g_variant_ref_sink (g_variant_new_parsed (
+      "('id', [('to', <['a@b']>), ('n', <'x'>)], true, %t)", G_GUINT64_CONSTANT (1) << 63));
   g_autofree char *type = g_strdup (g_variant_get_type_string (body));
   g_autoptr (GError) error = NULL;
   g_auto (Handover) handover = { 0 };
@@ -470,10 +465,9 @@ test_empty_bodies (void)
     {
       g_autoptr (GVariant) body = g_variant_ref_sink (
           i == 0 ? g_variant_new ("()")
-                 : g_variant_new_tuple (
-                       (GVariant *[]) { g_variant_new_array (G_VARIANT_TYPE ("(aysusssxb)"), NULL,
-                                                             0) },
-                       1));
+                 : g_variant_new_tuple ((GVariant *[]){ g_variant_new_array (
+                                            G_VARIANT_TYPE ("(aysusssxb)"), NULL, 0) },
+                                        1));
       g_autoptr (GError) error = NULL;
       g_auto (Handover) handover = { 0 };
       autofd body_fd = -1;
@@ -550,7 +544,9 @@ check_reply_refused (int pair[2], UsError code, const char *reason)
 static void
 test_reply_refused (void)
 {
-  static const char *const messages[] = { "", "no reason", "Refused: x", ": x", "limit", "limit:x" };
+  static const char *const messages[] = {
+    "", "no reason", "Refused: x", ": x", "limit", "limit:x"
+  };
   g_autofree char *long_text = g_strnfill (5000, 'x');
   g_autofree char *long_message = g_strconcat ("limit: ", long_text, NULL);
   int pair[2];

@@ -20,7 +20,8 @@ put (Activated *service, const char *name, const char *content)
 {
   g_autofree char *path = g_build_filename (service->dir, name, NULL);
 
-  g_assert_true (g_file_set_contents_full (path, content, -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+  g_assert_true (
+      g_file_set_contents_full (path, content, -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
 }
 
 static void

@@ -91,11 +91,11 @@ mlock_is_real (void)
 #if defined(__SANITIZE_ADDRESS__)
   return FALSE;
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#  if __has_feature(address_sanitizer)
   return FALSE;
-#else
+#  else
   return TRUE;
-#endif
+#  endif
 #else
   return TRUE;
 #endif
@@ -138,8 +138,8 @@ smaps_flags (const void *address)
       guint64 from = g_ascii_strtoull (lines[i], &end, 16);
 
       if (*end == '-')
-        inside = from <= (guintptr) address &&
-                 (guintptr) address < g_ascii_strtoull (end + 1, NULL, 16);
+        inside =
+            from <= (guintptr) address && (guintptr) address < g_ascii_strtoull (end + 1, NULL, 16);
       else if (inside && g_str_has_prefix (lines[i], "VmFlags:"))
         return g_strconcat (lines[i], " ", NULL);
     }
@@ -159,7 +159,7 @@ test_pages (void)
     }
   if (mlock_is_real ())
     g_assert_nonnull (strstr (flags, " lo ")); /* locked */
-  g_assert_nonnull (strstr (flags, " dd ")); /* do not dump */
+  g_assert_nonnull (strstr (flags, " dd "));   /* do not dump */
 }
 
 int

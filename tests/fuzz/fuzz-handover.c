@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Bodies of hand-overs: the first byte chooses one of the types on the wire, the rest is the memfd.
- * What decodes is exactly what sending it again would put on the wire, and can be walked to its end.
+ * What decodes is exactly what sending it again would put on the wire, and can be walked to its
+ * end.
  */
 #include "service/base/fd.h"
 #include "service/base/handover.h"
@@ -17,12 +18,11 @@
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static const char *const types[] = {
-  WIRE_REQUEST,       WIRE_PREPARE_REPLY,  WIRE_ANSWER,          WIRE_ANSWER_REPLY,
-  WIRE_EXECUTE,       WIRE_EXECUTE_OUTCOME, WIRE_CLOSE,          WIRE_EMPTY,
-  WIRE_QUERY,         WIRE_QUERY_REPLY,    WIRE_APPROVER_QUERY,  WIRE_APPROVER_REPLY,
-  WIRE_ENROL,         WIRE_ENROL_REPLY,    WIRE_REVOKE,          WIRE_PASSKEYS_REPLY,
-  WIRE_HALT,          WIRE_RESOLVE,        WIRE_AUDIT,           WIRE_AUDIT_REPLY,
-  WIRE_STATUS_REPLY,  WIRE_MODULE_CALL,    WIRE_MODULE_REPLY,    WIRE_POLICY_REPLY,
+  WIRE_REQUEST,         WIRE_PREPARE_REPLY,  WIRE_ANSWER,       WIRE_ANSWER_REPLY, WIRE_EXECUTE,
+  WIRE_EXECUTE_OUTCOME, WIRE_CLOSE,          WIRE_EMPTY,        WIRE_QUERY,        WIRE_QUERY_REPLY,
+  WIRE_APPROVER_QUERY,  WIRE_APPROVER_REPLY, WIRE_ENROL,        WIRE_ENROL_REPLY,  WIRE_REVOKE,
+  WIRE_PASSKEYS_REPLY,  WIRE_HALT,           WIRE_RESOLVE,      WIRE_AUDIT,        WIRE_AUDIT_REPLY,
+  WIRE_STATUS_REPLY,    WIRE_MODULE_CALL,    WIRE_MODULE_REPLY, WIRE_POLICY_REPLY,
 };
 
 /* Touches every leaf; the depth is limited by the type, and by GLib for variants in it. */

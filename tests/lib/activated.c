@@ -31,8 +31,8 @@ activated_new (void)
   g_assert_cmpuint (strlen (activated->path), <, sizeof address.sun_path);
   strcpy (address.sun_path, activated->path);
   activated->listener = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  g_assert_cmpint (
-      bind (activated->listener, (const struct sockaddr *) &address, sizeof address), ==, 0);
+  g_assert_cmpint (bind (activated->listener, (const struct sockaddr *) &address, sizeof address),
+                   ==, 0);
   g_assert_cmpint (listen (activated->listener, 128), ==, 0);
   return activated;
 }
