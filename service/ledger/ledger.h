@@ -4,6 +4,9 @@
  * and closed requests, and the audit chain; each change and its audit entry are one durable
  * transaction.  Beside it, in the runtime directory, live the boot's seal key and mark: a ledger
  * older than the mark is a restored one, and nothing runs on it.
+ *
+ * Every function fails with US_ERROR_UNAVAILABLE and reason ledger where the file cannot be read or
+ * written; then nothing of the change was kept.
  */
 #pragma once
 
@@ -32,20 +35,41 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_close)
 /* ledger_check_running: FALSE with US_ERROR_HALTED: reason halted, ledger-behind or mark. */
 gboolean ledger_check_running (Ledger *ledger, GError **error);
 
+typedef struct
+{
+  char *stopped;  /* why nothing runs: "reason: text"; "" where it does */
+  guint passkeys; /* active ones */
+  guint64 requests;
+  guint64 seq; /* of the last audit entry */
+  guint8 head[PAE_DIGEST_SIZE];
+} LedgerSummary;
+
+void ledger_summary_clear (LedgerSummary *summary);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LedgerSummary, ledger_summary_clear)
+
+gboolean ledger_summary (Ledger *ledger, LedgerSummary *out_summary, GError **error);
+
 /* --- the seal --- */
 
-/* ledger_seal: HMAC (this boot's key, PAE (seal type, request id, record digest, deadline)). */
-void ledger_seal (Ledger *ledger,
-                  const char *request,
-                  const guint8 digest[PAE_DIGEST_SIZE],
-                  guint64 deadline,
-                  guint8 out_seal[PAE_DIGEST_SIZE]);
+/*
+ * ledger_seal: HMAC (this boot's key, PAE (seal type, request id, record digest, deadline)).
+ * Returns: FALSE with US_ERROR_HALTED, reason mark, where this boot's key is missing.
+ */
+gboolean ledger_seal (Ledger *ledger,
+                      const char *request,
+                      const guint8 digest[PAE_DIGEST_SIZE],
+                      guint64 deadline,
+                      guint8 out_seal[PAE_DIGEST_SIZE],
+                      GError **error);
 
 /* --- passkeys --- */
 
-gboolean ledger_add_passkey (Ledger *ledger, const Passkey *passkey, GError **error);
+/* ledger_add_passkey: reason credential-exists where the id is known, to anyone, even if revoked.
+ */
+gboolean ledger_add_passkey (Ledger *ledger, const Passkey *passkey, uid_t by, GError **error);
 gboolean ledger_revoke_passkey (Ledger *ledger, GBytes *credential, uid_t by, GError **error);
-/* ledger_passkey: NULL with reason credential-unknown; revoked ones are returned with active FALSE. */
+/* ledger_passkey: NULL with reason credential-unknown; revoked ones are returned with active FALSE.
+ */
 Passkey *ledger_passkey (Ledger *ledger, GBytes *credential, GError **error);
 /* ledger_passkeys: (element-type Passkey): all, oldest first; revoked ones too. */
 GPtrArray *ledger_passkeys (Ledger *ledger, GError **error);
@@ -69,14 +93,17 @@ void answer_free (Answer *answer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Answer, answer_free)
 
 /*
- * ledger_add_answer: stores an answer and the new counter in one transaction, in which it looks
- * again: the request has no row yet, the passkey is active, the counter rule holds.  A counter that
- * does not grow marks the passkey suspect, which is kept although the answer is refused.
- * Returns: FALSE with reason closed, already-consumed, credential-revoked, counter or ledger.
+ * ledger_add_answer: stores an approval and the new counter in one transaction, in which it looks
+ * again: nothing is halted, the request has no row yet, the passkey is active, the counter rule
+ * holds.  A counter that does not grow marks the passkey suspect, which is kept although the answer
+ * is refused.  The same statement and signature once more changes nothing and succeeds.
+ * Returns: FALSE with reason closed, already-consumed, credential-revoked, counter, halted or
+ * ledger.
  */
 gboolean ledger_add_answer (Ledger *ledger, const Answer *answer, GError **error);
 
-/* ledger_answers: (element-type Answer): those of a request and record digest. */
+/* ledger_answers: (element-type Answer): the approvals of a request and record digest, in the order
+ * in which they came. */
 GPtrArray *ledger_answers (Ledger *ledger,
                            const char *request,
                            const guint8 digest[PAE_DIGEST_SIZE],
@@ -106,48 +133,79 @@ typedef struct
 void ledger_status_clear (LedgerStatus *status);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LedgerStatus, ledger_status_clear)
 
-gboolean ledger_query (Ledger *ledger, const char *request, LedgerStatus *out_status, GError **error);
+gboolean
+ledger_query (Ledger *ledger, const char *request, LedgerStatus *out_status, GError **error);
 
-/* ledger_intent_unknown: whether a request of the same intent is unknown or executing: TRUE also
- * on any error. */
-gboolean ledger_intent_blocked (Ledger *ledger, const guint8 intent[PAE_DIGEST_SIZE]);
+/* ledger_check_open: FALSE with US_ERROR_WRONG_STATE, reason closed or already-consumed, where the
+ * request has a row. */
+gboolean ledger_check_open (Ledger *ledger, const char *request, GError **error);
 
-/* ledger_limits_allow: counts done, failed, executing and unknown; FALSE with reason limit. */
-gboolean ledger_limits_allow (Ledger *ledger, const Record *record, GPtrArray *limits, GError **error);
+/*
+ * ledger_check_superseded: whether @request, of which @digest is the record's digest, may still be
+ * superseded: it has no row, or was closed with that record.
+ */
+gboolean ledger_check_superseded (Ledger *ledger,
+                                  const char *request,
+                                  const guint8 digest[PAE_DIGEST_SIZE],
+                                  GError **error);
+
+/* ledger_check_intent: FALSE with US_ERROR_REFUSED, reason intent-unknown, while another request of
+ * the same intent is executing or unknown. */
+gboolean ledger_check_intent (Ledger *ledger,
+                              const guint8 intent[PAE_DIGEST_SIZE],
+                              const char *request,
+                              GError **error);
+
+/*
+ * ledger_check_limits: (element-type PolicyLimit): counts what was consumed, whatever became of it.
+ * Returns: FALSE with US_ERROR_LIMIT_EXCEEDED, reason limit.
+ */
+gboolean
+ledger_check_limits (Ledger *ledger, const Record *record, GPtrArray *limits, GError **error);
+
+typedef struct
+{
+  const char *request;
+  const Record *record;
+  GPtrArray *answers;     /* (element-type Answer): verified by the caller; empty for allow */
+  GPtrArray *limits;      /* (element-type PolicyLimit) */
+  guint64 deadline;       /* CLOCK_BOOTTIME, as sealed */
+  const char *supersedes; /* (nullable): a request id */
+  const guint8 *supersedes_digest; /* of its record, together with the id */
+} Consumption;
 
 /*
  * ledger_consume: the one durable transaction that uses an approval up.  Under the ledger's write
- * lock it looks at everything that another worker may have changed (request row, halt, intent,
- * limits, passkeys of the answers), INSERTs the request id with record, answers and intent, adds
- * the audit entry and moves the mark; and takes the request's lock in the runtime directory, which
- * ends with this process.
- * @answers: (element-type Answer): verified by the caller; empty for allow
+ * lock it looks at everything that another worker may have changed (halt, seal key, request row,
+ * superseded request, intent, limits, answers and their passkeys, deadline), INSERTs the request id
+ * with record and intent, closes the superseded one, adds the audit entry and moves the mark; and
+ * takes the request's lock in the runtime directory, which ends with this process or with
+ * ledger_finish().
  *
- * Returns: TRUE only if the row is durable and the mark is written.
+ * Returns: TRUE only if the row is durable and the mark is written: only then may the module be
+ *   called.  Where the row is durable and the mark is not, the outcome is recorded as failed.
  */
-gboolean ledger_consume (Ledger *ledger,
-                         const char *request,
-                         const Record *record,
-                         GPtrArray *answers,
-                         GPtrArray *limits,
-                         GError **error);
+gboolean ledger_consume (Ledger *ledger, const Consumption *consumption, GError **error);
 
 /* ledger_finish: the outcome "done", "failed" or "unknown" of a consumed request, once. */
-gboolean ledger_finish (Ledger *ledger,
-                        const char *request,
-                        const char *outcome,
-                        const char *result,
-                        GError **error);
+gboolean ledger_finish (
+    Ledger *ledger, const char *request, const char *outcome, const char *result, GError **error);
 
-/* ledger_close_request: INSERTs the same primary key: first row wins. */
-gboolean ledger_close_request (Ledger *ledger,
-                               const char *request,
-                               GBytes *record, /* bytes, kept as evidence, not read */
-                               const char *why,
-                               const char *by,
-                               const char *reason,
-                               const Answer *signed_denial, /* (nullable) */
-                               GError **error);
+typedef struct
+{
+  const char *request;
+  GBytes *record;       /* bytes, kept as evidence, not read */
+  const char *why;      /* "denied", "withdrawn", "expired", "superseded" or "unreachable" */
+  const char *by;       /* user name, "" if not known */
+  const char *reason;   /* of a denial, else "" */
+  const Answer *denial; /* (nullable): signed, and verified by the caller */
+} Closing;
+
+/*
+ * ledger_close_request: INSERTs the same primary key: first row wins.  Works while halted.
+ * Returns: FALSE with reason closed, already-consumed, counter (of a signed denial) or ledger.
+ */
+gboolean ledger_close_request (Ledger *ledger, const Closing *closing, GError **error);
 
 /* ledger_resolve: a person's word on an unknown outcome: "done" or "failed". */
 gboolean ledger_resolve (Ledger *ledger,
@@ -164,6 +222,13 @@ gboolean ledger_resume (Ledger *ledger, uid_t by, const char *why, GError **erro
 
 /* --- the audit chain --- */
 
+/* Who says so: the executor checked it itself, uid 0 said it, the broker said it, or it carries a
+ * passkey's signature. */
+#define AUDIT_EXECUTOR "executor"
+#define AUDIT_ADMIN "admin"
+#define AUDIT_BROKER "broker"
+#define AUDIT_SIGNED "signed"
+
 typedef struct
 {
   guint64 seq;
@@ -171,11 +236,19 @@ typedef struct
   guint8 hash[PAE_DIGEST_SIZE];
 } AuditEntry;
 
+void audit_entry_free (AuditEntry *entry);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AuditEntry, audit_entry_free)
+
 /* ledger_audit: (element-type AuditEntry): up to @count from @seq on. */
 GPtrArray *ledger_audit (Ledger *ledger, guint64 seq, guint count, GError **error);
-/* ledger_audit_add: an entry for what changes nothing else, e.g. a refusal worth keeping. */
-gboolean ledger_audit_add (Ledger *ledger, JsonTree *event, GError **error);
+/*
+ * ledger_audit_add: an entry for what changes nothing else, e.g. a policy that was loaded.
+ * @details: (transfer full): an object of strings
+ */
+gboolean ledger_audit_add (
+    Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error);
 /* ledger_audit_verify: walks the chain in constant memory; the error names the first bad entry. */
-gboolean ledger_audit_verify (Ledger *ledger, guint64 *out_count, guint8 out_head[32], GError **error);
+gboolean
+ledger_audit_verify (Ledger *ledger, guint64 *out_count, guint8 out_head[32], GError **error);
 
 G_END_DECLS
