@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The audit chain.  An entry is a canonical JSON object
+ *   { "format": "undersign.audit/1", "seq": "<decimal>", "time": "<RFC 3339>",
+ *     "previous": "sha256:<hash of the entry before>", "source": who says so,
+ *     "event": what happened, "details": { strings } }
+ * and its hash is SHA-256 (PAE (audit type, bytes)).  The first entry names the ledger; before it
+ * stand 32 zero bytes.  Entries are only ever added, within the transaction of what they tell.
+ */
+#include "service/ledger/private.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/clock.h"
+#include "service/base/encode.h"
+
+#define AUDIT_FORMAT "undersign.audit/1"
+#define AUDIT_MAX_COUNT 1000
+
+void
+audit_entry_free (AuditEntry *entry)
+{
+  if (entry == NULL)
+    return;
+  g_clear_pointer (&entry->entry, g_bytes_unref);
+  g_free (entry);
+}
+
+gboolean
+audit_head (Ledger *ledger, guint64 *out_seq, guint8 out_hash[PAE_DIGEST_SIZE], GError **error)
+{
+  g_autoptr (sqlite3_stmt) query = NULL;
+  gboolean row = FALSE;
+
+  query = query_new (ledger, error, "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", "");
+  if (query == NULL || !query_next (ledger, query, &row, error))
+    return FALSE;
+  if (!row)
+    {
+      memset (out_hash, 0, PAE_DIGEST_SIZE);
+      *out_seq = 0;
+      return TRUE;
+    }
+  if (!query_digest (query, 1, out_hash) || sqlite3_column_int64 (query, 0) < 1)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER,
+                         "the last audit entry has no hash");
+  *out_seq = (guint64) sqlite3_column_int64 (query, 0);
+  return TRUE;
+}
+
+void
+audit_add_uid (JsonTree *details, const char *name, uid_t uid)
+{
+  g_autofree char *text = g_strdup_printf ("%u", (guint) uid);
+
+  json_tree_add_string (details, name, text);
+}
+
+void
+audit_add_digest (JsonTree *details, const char *name, const guint8 digest[PAE_DIGEST_SIZE])
+{
+  g_autofree char *text = digest_to_string (digest);
+
+  json_tree_add_string (details, name, text);
+}
+
+void
+audit_add_bytes (JsonTree *details, const char *name, GBytes *bytes)
+{
+  gsize len = 0;
+  const guint8 *data = g_bytes_get_data (bytes, &len);
+  g_autofree char *text = base64url_encode (data, len);
+
+  json_tree_add_string (details, name, text);
+}
+
+static GBytes *
+audit_encode (guint64 seq,
+              const guint8 previous[PAE_DIGEST_SIZE],
+              const char *source,
+              const char *event,
+              JsonTree *details)
+{
+  g_autoptr (JsonTree) entry = json_tree_new_object ();
+  g_autofree char *seq_text = g_strdup_printf ("%" G_GUINT64_FORMAT, seq);
+  g_autofree char *time = clock_format (clock_wall ());
+
+  json_tree_add_string (entry, "format", AUDIT_FORMAT);
+  json_tree_add_string (entry, "seq", seq_text);
+  json_tree_add_string (entry, "time", time);
+  audit_add_digest (entry, "previous", previous);
+  json_tree_add_string (entry, "source", source);
+  json_tree_add_string (entry, "event", event);
+  json_tree_add (entry, "details", details);
+  return json_tree_write (entry);
+}
+
+gboolean
+audit_append (
+    Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error)
+{
+  g_autoptr (JsonTree) owned = details;
+  g_autoptr (GBytes) entry = NULL;
+  guint8 previous[PAE_DIGEST_SIZE];
+  guint8 hash[PAE_DIGEST_SIZE];
+  guint64 seq = 0;
+
+  g_assert (sqlite3_get_autocommit (ledger->db) == 0);
+  if (!audit_head (ledger, &seq, previous, error))
+    return FALSE;
+  seq++;
+  entry = audit_encode (seq, previous, source, event, g_steal_pointer (&owned));
+  pae_sha256 (PAE_TYPE_AUDIT, entry, hash);
+  return query_run (ledger, error, NULL, "INSERT INTO audit (seq, entry, hash) VALUES (?, ?, ?)",
+                    "ibd", (gint64) seq, entry, hash);
+}
+
+gboolean
+ledger_audit_add (
+    Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error)
+{
+  g_autoptr (JsonTree) owned = details;
+  g_auto (Transaction) transaction = { 0 };
+
+  return transaction_begin (ledger, &transaction, error) &&
+         audit_append (ledger, source, event, g_steal_pointer (&owned), error) &&
+         transaction_commit_safe (&transaction, error);
+}
+
+static sqlite3_stmt *
+audit_select (Ledger *ledger, guint64 seq, gint64 count, GError **error)
+{
+  return query_new (ledger, error,
+                    "SELECT seq, entry, hash FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?", "ii",
+                    (gint64) MIN (seq, (guint64) G_MAXINT64), count);
+}
+
+/* audit_read_row: FALSE with reason ledger for a row of another shape. */
+static AuditEntry *
+audit_read_row (sqlite3_stmt *query, GError **error)
+{
+  g_autoptr (AuditEntry) entry = g_new0 (AuditEntry, 1);
+
+  entry->seq = (guint64) sqlite3_column_int64 (query, 0);
+  entry->entry = query_bytes (query, 1);
+  if (!query_digest (query, 2, entry->hash))
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER,
+                    "audit entry %" G_GUINT64_FORMAT " has no hash", entry->seq);
+      return NULL;
+    }
+  return g_steal_pointer (&entry);
+}
+
+GPtrArray *
+ledger_audit (Ledger *ledger, guint64 seq, guint count, GError **error)
+{
+  g_autoptr (GPtrArray) entries =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) audit_entry_free);
+  g_autoptr (sqlite3_stmt) query = NULL;
+  gboolean row = FALSE;
+
+  query = audit_select (ledger, seq, MIN (count, AUDIT_MAX_COUNT), error);
+  if (query == NULL)
+    return NULL;
+  while (query_next (ledger, query, &row, error))
+    {
+      AuditEntry *entry = NULL;
+
+      if (!row)
+        return g_steal_pointer (&entries);
+      entry = audit_read_row (query, error);
+      if (entry == NULL)
+        return NULL;
+      g_ptr_array_add (entries, entry);
+    }
+  return NULL;
+}
+
+/* entry_continues: whether the bytes are an entry of this number that names the hash before. */
+static gboolean
+entry_continues (const AuditEntry *entry, guint64 seq, const guint8 previous[PAE_DIGEST_SIZE])
+{
+  static const JsonLimits limits = { 1024 * 1024, 2, 64 * 1024, 256 };
+  g_autoptr (JsonTree) tree = NULL;
+  g_autofree char *seq_text = g_strdup_printf ("%" G_GUINT64_FORMAT, seq);
+  g_autofree char *previous_text = digest_to_string (previous);
+  guint8 hash[PAE_DIGEST_SIZE];
+  gsize len = 0;
+  const char *text = g_bytes_get_data (entry->entry, &len);
+
+  pae_sha256 (PAE_TYPE_AUDIT, entry->entry, hash);
+  if (entry->seq != seq || !digest_equal (hash, entry->hash))
+    return FALSE;
+  tree = json_tree_parse (text, len, &limits, NULL);
+  return tree != NULL && g_strcmp0 (json_tree_get_string (tree, "format"), AUDIT_FORMAT) == 0 &&
+         g_strcmp0 (json_tree_get_string (tree, "seq"), seq_text) == 0 &&
+         g_strcmp0 (json_tree_get_string (tree, "previous"), previous_text) == 0;
+}
+
+gboolean
+ledger_audit_verify (Ledger *ledger, guint64 *out_count, guint8 out_head[32], GError **error)
+{
+  g_autoptr (sqlite3_stmt) query = audit_select (ledger, 0, -1, error);
+  guint8 previous[PAE_DIGEST_SIZE] = { 0 };
+  gboolean row = FALSE;
+  guint64 seq = 0;
+
+  if (query == NULL)
+    return FALSE;
+  while (query_next (ledger, query, &row, error))
+    {
+      g_autoptr (AuditEntry) entry = NULL;
+
+      if (!row)
+        {
+          *out_count = seq;
+          memcpy (out_head, previous, PAE_DIGEST_SIZE);
+          return TRUE;
+        }
+      seq++;
+      entry = audit_read_row (query, error);
+      if (entry == NULL)
+        return FALSE;
+      if (!entry_continues (entry, seq, previous))
+        return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER,
+                             "audit entry %" G_GUINT64_FORMAT " does not continue the chain", seq);
+      memcpy (previous, entry->hash, PAE_DIGEST_SIZE);
+    }
+  return FALSE;
+}

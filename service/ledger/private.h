@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of the ledger share.  Every write goes through a Transaction: it takes the lock in
+ * the runtime directory, compares ledger and mark, and moves the mark after its commit.
+ */
+#pragma once
+
+#include "service/base/secret.h"
+#include "service/ledger/ledger.h"
+
+#include <glib.h>
+#include <sqlite3.h>
+
+G_BEGIN_DECLS
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
+
+struct Ledger
+{
+  sqlite3 *db;
+  int runtime_fd;
+  int lock_fd;
+  char *id;           /* of the ledger, random, made with it */
+  Secret *key;        /* (nullable): this boot's, read when first asked for */
+  int request_fd;     /* the lock of the one request that this process executes, or -1 */
+  char *request_lock; /* its file name */
+};
+
+/* --- query.c: prepared statements --- */
+
+/*
+ * query_new: prepares @sql and binds what @format lists: s text (nullable), i gint64, b GBytes
+ * (nullable), d a digest (nullable).
+ */
+sqlite3_stmt *query_new (Ledger *ledger, GError **error, const char *sql, const char *format, ...);
+/* query_next: FALSE on error; *@out_row says whether there is a row. */
+gboolean query_next (Ledger *ledger, sqlite3_stmt *query, gboolean *out_row, GError **error);
+/* query_run: for a statement that returns no row; says how many rows it changed. */
+gboolean query_run (
+    Ledger *ledger, GError **error, guint *out_changes, const char *sql, const char *format, ...);
+/* query_count: the one integer that @query gives. */
+gboolean query_count (Ledger *ledger, sqlite3_stmt *query, guint64 *out_count, GError **error);
+char *query_text (sqlite3_stmt *query, int column);    /* "" for NULL */
+GBytes *query_bytes (sqlite3_stmt *query, int column); /* empty for NULL */
+/* query_digest: FALSE unless the column holds exactly 32 bytes. */
+gboolean query_digest (sqlite3_stmt *query, int column, guint8 out_digest[PAE_DIGEST_SIZE]);
+gboolean query_failed (Ledger *ledger, const char *what, GError **error); /* always FALSE */
+
+/* --- schema.c --- */
+
+gboolean schema_ensure (Ledger *ledger, GError **error);
+
+/* --- seal.c: mark and key --- */
+
+typedef enum
+{
+  MARK_ABSENT, /* there is a key of this boot, but no mark */
+  MARK_FRESH,  /* neither: the first start in this boot */
+  MARK_BEHIND, /* the ledger does not continue from the mark */
+  MARK_NO_KEY, /* the mark holds, the key is not there (yet) */
+  MARK_HOLDS,
+} MarkState;
+
+gboolean mark_state (Ledger *ledger, MarkState *out_state, GError **error);
+gboolean mark_write (Ledger *ledger, GError **error);
+gboolean mark_begin_boot (Ledger *ledger, GError **error);
+gboolean mark_refuse (MarkState state, GError **error); /* TRUE only for MARK_HOLDS */
+gboolean seal_key_renew (Ledger *ledger, GError **error);
+/* seal_key_check: whether the key in use is still the one on file. */
+gboolean seal_key_check (Ledger *ledger, GError **error);
+
+/* --- transaction.c --- */
+
+typedef struct
+{
+  Ledger *ledger;
+  MarkState mark; /* as found when it began */
+  gboolean locked;
+  gboolean open;
+  gboolean committed; /* durable, whatever became of the mark */
+} Transaction;
+
+gboolean transaction_begin (Ledger *ledger, Transaction *out_transaction, GError **error);
+/* transaction_check_running: FALSE with US_ERROR_HALTED where nothing may run. */
+gboolean transaction_check_running (Transaction *transaction, GError **error);
+/* transaction_commit: FALSE also where the change is kept (see committed) but the mark is not. */
+gboolean transaction_commit (Transaction *transaction, GError **error);
+/* transaction_commit_safe: for changes that only ever forbid: they need no mark to be true. */
+gboolean transaction_commit_safe (Transaction *transaction, GError **error);
+void transaction_clear (Transaction *transaction); /* rolls back what was not committed */
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Transaction, transaction_clear)
+
+/* --- audit.c --- */
+
+/* audit_append: within a transaction; @details is (transfer full). */
+gboolean audit_append (
+    Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error);
+gboolean
+audit_head (Ledger *ledger, guint64 *out_seq, guint8 out_hash[PAE_DIGEST_SIZE], GError **error);
+void audit_add_uid (JsonTree *details, const char *name, uid_t uid);
+void audit_add_digest (JsonTree *details, const char *name, const guint8 digest[PAE_DIGEST_SIZE]);
+void audit_add_bytes (JsonTree *details, const char *name, GBytes *bytes); /* base64url */
+
+/* --- passkeys.c, answers.c, limits.c --- */
+
+/* passkey_use: within a transaction: active, and the counter grows.  Where it does not, the passkey
+ * is marked suspect, the transaction is committed, and the error is of reason counter. */
+gboolean passkey_use (Transaction *transaction, const Answer *answer, GError **error);
+gboolean answer_insert (Transaction *transaction,
+                        const Answer *answer,
+                        const char *decision,
+                        GError **error);
+/* answer_mark_used: FALSE unless just this answer is stored and its passkey still active. */
+gboolean answer_mark_used (Transaction *transaction, const Answer *answer, GError **error);
+gboolean limits_record (Transaction *transaction, const Consumption *consumption, GError **error);
+
+/* --- lock.c: who executes --- */
+
+gboolean request_lock (Ledger *ledger, const char *request, GError **error);
+void request_unlock (Ledger *ledger);
+/* request_is_locked: TRUE on any doubt. */
+gboolean request_is_locked (Ledger *ledger, const char *request);
+
+G_END_DECLS

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Prepared statements.  The text of every statement is a constant of the file that uses it; values
+ * are only ever bound.  Any result that is not exactly the expected one is an error.
+ */
+#include "service/ledger/private.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+
+gboolean
+query_failed (Ledger *ledger, const char *what, GError **error)
+{
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER, "%s: %s (%d)", what,
+                       sqlite3_errmsg (ledger->db), sqlite3_extended_errcode (ledger->db));
+}
+
+static int
+bind_bytes (sqlite3_stmt *query, int i, GBytes *bytes)
+{
+  gsize len = 0;
+  const void *data = NULL;
+
+  if (bytes == NULL)
+    return sqlite3_bind_null (query, i);
+  data = g_bytes_get_data (bytes, &len);
+  /* a NULL pointer would bind NULL, not an empty blob */
+  return sqlite3_bind_blob64 (query, i, len > 0 ? data : "", len, SQLITE_TRANSIENT);
+}
+
+static int
+bind_one (sqlite3_stmt *query, int i, char letter, va_list *args)
+{
+  const guint8 *digest = NULL;
+
+  switch (letter)
+    {
+    case 's':
+      return sqlite3_bind_text (query, i, va_arg (*args, const char *), -1, SQLITE_TRANSIENT);
+    case 'i':
+      return sqlite3_bind_int64 (query, i, va_arg (*args, gint64));
+    case 'b':
+      return bind_bytes (query, i, va_arg (*args, GBytes *));
+    case 'd':
+      digest = va_arg (*args, const guint8 *);
+      if (digest == NULL)
+        return sqlite3_bind_null (query, i);
+      return sqlite3_bind_blob (query, i, digest, PAE_DIGEST_SIZE, SQLITE_TRANSIENT);
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+static sqlite3_stmt *
+query_new_va (Ledger *ledger, GError **error, const char *sql, const char *format, va_list *args)
+{
+  g_autoptr (sqlite3_stmt) query = NULL;
+
+  if (sqlite3_prepare_v3 (ledger->db, sql, -1, 0, &query, NULL) != SQLITE_OK)
+    {
+      query_failed (ledger, "cannot prepare a statement", error);
+      return NULL;
+    }
+  g_assert (sqlite3_bind_parameter_count (query) == (int) strlen (format));
+
+  for (int i = 0; format[i] != '\0'; i++)
+    if (bind_one (query, i + 1, format[i], args) != SQLITE_OK)
+      {
+        query_failed (ledger, "cannot bind a value", error);
+        return NULL;
+      }
+  return g_steal_pointer (&query);
+}
+
+sqlite3_stmt *
+query_new (Ledger *ledger, GError **error, const char *sql, const char *format, ...)
+{
+  sqlite3_stmt *query = NULL;
+  va_list args;
+
+  va_start (args, format);
+  query = query_new_va (ledger, error, sql, format, &args);
+  va_end (args);
+  return query;
+}
+
+gboolean
+query_next (Ledger *ledger, sqlite3_stmt *query, gboolean *out_row, GError **error)
+{
+  int result = sqlite3_step (query);
+
+  if (result != SQLITE_ROW && result != SQLITE_DONE)
+    return query_failed (ledger, "a statement failed", error);
+  *out_row = result == SQLITE_ROW;
+  return TRUE;
+}
+
+gboolean
+query_run (
+    Ledger *ledger, GError **error, guint *out_changes, const char *sql, const char *format, ...)
+{
+  g_autoptr (sqlite3_stmt) query = NULL;
+  va_list args;
+
+  va_start (args, format);
+  query = query_new_va (ledger, error, sql, format, &args);
+  va_end (args);
+
+  if (query == NULL)
+    return FALSE;
+  if (sqlite3_step (query) != SQLITE_DONE)
+    return query_failed (ledger, "a statement failed", error);
+  if (out_changes != NULL)
+    *out_changes = (guint) sqlite3_changes (ledger->db);
+  return TRUE;
+}
+
+gboolean
+query_count (Ledger *ledger, sqlite3_stmt *query, guint64 *out_count, GError **error)
+{
+  gboolean row = FALSE;
+
+  if (!query_next (ledger, query, &row, error))
+    return FALSE;
+  if (!row || sqlite3_column_type (query, 0) != SQLITE_INTEGER ||
+      sqlite3_column_int64 (query, 0) < 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER, "a count is not a number");
+  *out_count = (guint64) sqlite3_column_int64 (query, 0);
+  return TRUE;
+}
+
+char *
+query_text (sqlite3_stmt *query, int column)
+{
+  const char *text = (const char *) sqlite3_column_text (query, column);
+
+  return g_strdup (text != NULL ? text : "");
+}
+
+GBytes *
+query_bytes (sqlite3_stmt *query, int column)
+{
+  const void *data = sqlite3_column_blob (query, column);
+
+  return g_bytes_new (data, (gsize) sqlite3_column_bytes (query, column));
+}
+
+gboolean
+query_digest (sqlite3_stmt *query, int column, guint8 out_digest[PAE_DIGEST_SIZE])
+{
+  const void *data = sqlite3_column_blob (query, column);
+
+  if (data == NULL || sqlite3_column_bytes (query, column) != PAE_DIGEST_SIZE)
+    return FALSE;
+  memcpy (out_digest, data, PAE_DIGEST_SIZE);
+  return TRUE;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The rows of requests, read and ended.  A request has no row until it is consumed or closed; the
+ * id is the primary key, so that whichever comes first stands for good.  A row is never deleted and
+ * never turns from closed to consumed.
+ */
+#include "service/ledger/private.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/clock.h"
+
+void
+ledger_status_clear (LedgerStatus *status)
+{
+  g_clear_pointer (&status->why, g_free);
+  g_clear_pointer (&status->by, g_free);
+  g_clear_pointer (&status->reason, g_free);
+  g_clear_pointer (&status->result, g_free);
+}
+
+static LedgerState
+state_of_outcome (const char *outcome)
+{
+  if (strcmp (outcome, "done") == 0)
+    return LEDGER_DONE;
+  if (strcmp (outcome, "failed") == 0)
+    return LEDGER_FAILED;
+  return LEDGER_UNKNOWN;
+}
+
+/* status_read: an outcome that is missing comes as LEDGER_EXECUTING, whoever may be alive. */
+static gboolean
+status_read (Ledger *ledger, const char *request, LedgerStatus *out_status, GError **error)
+{
+  g_autoptr (sqlite3_stmt) query = NULL;
+  g_autofree char *outcome = NULL;
+  LedgerStatus status = { .state = LEDGER_NONE };
+  gboolean row = FALSE;
+
+  query = query_new (ledger, error,
+                     "SELECT consumed, outcome, why, \"by\", reason, result FROM request "
+                     "WHERE id = ?",
+                     "s", request);
+  if (query == NULL || !query_next (ledger, query, &row, error))
+    return FALSE;
+
+  if (row && sqlite3_column_int64 (query, 0) == 0)
+    status.state = LEDGER_CLOSED;
+  else if (row && sqlite3_column_type (query, 1) == SQLITE_NULL)
+    status.state = LEDGER_EXECUTING;
+  else if (row)
+    {
+      outcome = query_text (query, 1);
+      status.state = state_of_outcome (outcome);
+    }
+  status.why = row ? query_text (query, 2) : g_strdup ("");
+  status.by = row ? query_text (query, 3) : g_strdup ("");
+  status.reason = row ? query_text (query, 4) : g_strdup ("");
+  status.result = row ? query_text (query, 5) : g_strdup ("");
+  *out_status = status;
+  return TRUE;
+}
+
+gboolean
+ledger_query (Ledger *ledger, const char *request, LedgerStatus *out_status, GError **error)
+{
+  g_auto (LedgerStatus) status = { 0 };
+
+  if (!status_read (ledger, request, &status, error))
+    return FALSE;
+  if (status.state == LEDGER_EXECUTING && !request_is_locked (ledger, request))
+    {
+      /* its worker may have ended properly between the two looks */
+      ledger_status_clear (&status);
+      if (!status_read (ledger, request, &status, error))
+        return FALSE;
+      if (status.state == LEDGER_EXECUTING)
+        status.state = LEDGER_UNKNOWN;
+    }
+  *out_status = status;
+  memset (&status, 0, sizeof status);
+  return TRUE;
+}
+
+static gboolean
+open_refuse (const LedgerStatus *status, const char *request, GError **error)
+{
+  if (status->state == LEDGER_NONE)
+    return TRUE;
+  if (status->state == LEDGER_CLOSED)
+    return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_CLOSED, "request %s is closed (%s)",
+                         request, status->why);
+  return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_ALREADY_CONSUMED,
+                       "request %s was handed over before", request);
+}
+
+gboolean
+ledger_check_open (Ledger *ledger, const char *request, GError **error)
+{
+  g_auto (LedgerStatus) status = { 0 };
+
+  return status_read (ledger, request, &status, error) && open_refuse (&status, request, error);
+}
+
+gboolean
+ledger_check_superseded (Ledger *ledger,
+                         const char *request,
+                         const guint8 digest[PAE_DIGEST_SIZE],
+                         GError **error)
+{
+  g_autoptr (sqlite3_stmt) query = NULL;
+  guint8 known[PAE_DIGEST_SIZE];
+  gboolean row = FALSE;
+
+  query = query_new (ledger, error, "SELECT consumed, successor, digest FROM request WHERE id = ?",
+                     "s", request);
+  if (query == NULL || !query_next (ledger, query, &row, error))
+    return FALSE;
+  if (!row)
+    return TRUE;
+  if (sqlite3_column_int64 (query, 0) != 0 || sqlite3_column_type (query, 1) != SQLITE_NULL)
+    return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_ALREADY_CONSUMED,
+                         "request %s, which is to be superseded, was handed over before", request);
+  if (query_digest (query, 2, known) && !digest_equal (known, digest))
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_RECORD_CHANGED,
+                         "request %s, which is to be superseded, had another record", request);
+  return TRUE;
+}
+
+gboolean
+ledger_check_intent (Ledger *ledger,
+                     const guint8 intent[PAE_DIGEST_SIZE],
+                     const char *request,
+                     GError **error)
+{
+  g_autoptr (sqlite3_stmt) query = NULL;
+  g_autofree char *other = NULL;
+  gboolean row = FALSE;
+
+  query = query_new (ledger, error,
+                     "SELECT id FROM request WHERE consumed = 1 AND intent = ? AND id <> ? "
+                     "AND (outcome IS NULL OR outcome = 'unknown') LIMIT 1",
+                     "ds", intent, request);
+  if (query == NULL || !query_next (ledger, query, &row, error))
+    return FALSE;
+  if (!row)
+    return TRUE;
+  other = query_text (query, 0);
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTENT_UNKNOWN,
+                       "it is not known what became of the same action in request %s", other);
+}
+
+static JsonTree *
+outcome_details (const char *request, const char *result)
+{
+  JsonTree *details = json_tree_new_object ();
+
+  json_tree_add_string (details, "request", request);
+  json_tree_add_string (details, "result", result);
+  return details;
+}
+
+gboolean
+ledger_finish (
+    Ledger *ledger, const char *request, const char *outcome, const char *result, GError **error)
+{
+  g_auto (Transaction) transaction = { 0 };
+  guint changed = 0;
+
+  if (!transaction_begin (ledger, &transaction, error) ||
+      !query_run (ledger, error, &changed,
+                  "UPDATE request SET outcome = ?, result = ? "
+                  "WHERE id = ? AND consumed = 1 AND outcome IS NULL",
+                  "sss", outcome, result, request))
+    return FALSE;
+  if (changed != 1)
+    return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_WRONG_STATE,
+                         "request %s is not executing", request);
+  if (!audit_append (ledger, AUDIT_EXECUTOR, outcome, outcome_details (request, result), error) ||
+      !transaction_commit_safe (&transaction, error))
+    return FALSE;
+  request_unlock (ledger);
+  return TRUE;
+}
+
+gboolean
+ledger_resolve (Ledger *ledger,
+                const char *request,
+                const char *outcome,
+                const char *note,
+                uid_t by,
+                GError **error)
+{
+  g_auto (Transaction) transaction = { 0 };
+  g_auto (LedgerStatus) status = { 0 };
+  JsonTree *details = NULL;
+
+  if (!transaction_begin (ledger, &transaction, error) ||
+      !ledger_query (ledger, request, &status, error))
+    return FALSE;
+  if (status.state == LEDGER_NONE)
+    return us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
+                         "request %s was never handed over", request);
+  if (status.state != LEDGER_UNKNOWN)
+    return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_WRONG_STATE,
+                         "the outcome of request %s is not unknown", request);
+
+  details = outcome_details (request, note);
+  json_tree_add_string (details, "outcome", outcome);
+  audit_add_uid (details, "by", by);
+  return audit_append (ledger, AUDIT_ADMIN, "resolved", details, error) &&
+         query_run (ledger, error, NULL,
+                    "UPDATE request SET outcome = ?, result = ? WHERE id = ? AND consumed = 1",
+                    "sss", outcome, note, request) &&
+         transaction_commit (&transaction, error);
+}
+
+static JsonTree *
+closing_details (const Closing *closing, const guint8 digest[PAE_DIGEST_SIZE])
+{
+  JsonTree *details = json_tree_new_object ();
+
+  json_tree_add_string (details, "request", closing->request);
+  audit_add_digest (details, "record", digest);
+  json_tree_add_string (details, "by", closing->by);
+  json_tree_add_string (details, "reason", closing->reason);
+  if (closing->denial != NULL)
+    {
+      audit_add_uid (details, "uid", closing->denial->uid);
+      audit_add_bytes (details, "credential", closing->denial->credential);
+    }
+  return details;
+}
+
+gboolean
+ledger_close_request (Ledger *ledger, const Closing *closing, GError **error)
+{
+  g_auto (Transaction) transaction = { 0 };
+  const char *source = closing->denial != NULL ? AUDIT_SIGNED : AUDIT_BROKER;
+  guint8 digest[PAE_DIGEST_SIZE];
+
+  pae_sha256 (PAE_TYPE_RECORD, closing->record, digest);
+  if (!transaction_begin (ledger, &transaction, error) ||
+      !ledger_check_open (ledger, closing->request, error))
+    return FALSE;
+  if (closing->denial != NULL && (!passkey_use (&transaction, closing->denial, error) ||
+                                  !answer_insert (&transaction, closing->denial, "deny", error)))
+    return FALSE;
+
+  return query_run (
+             ledger, error, NULL,
+             "INSERT INTO request (id, consumed, why, \"by\", reason, record, digest, created) "
+             "VALUES (?, 0, ?, ?, ?, ?, ?, ?)",
+             "ssssbdi", closing->request, closing->why, closing->by, closing->reason,
+             closing->record, g_bytes_get_size (closing->record) > 0 ? digest : NULL,
+             clock_wall ()) &&
+         audit_append (ledger, source, closing->why, closing_details (closing, digest), error) &&
+         transaction_commit_safe (&transaction, error);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The audit chain: every change leaves its entry, and a flipped, lost or added one is found. */
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "tests/ledger/fixture.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+static void
+fill (Fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) record = fixture_record_to ("a@example.com");
+  g_autoptr (Passkey) passkey = fixture_passkey ("it.lead", 1002, 0);
+  g_autoptr (Answer) answer = fixture_answer (passkey, FIXTURE_REQUEST, record, 0);
+  JsonTree *details = json_tree_new_object ();
+
+  json_tree_add_string (details, "digest", "x");
+  g_assert_true (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
+  g_assert_true (ledger_add_answer (fixture->ledger, answer, &error));
+  g_assert_true (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
+  g_assert_true (ledger_finish (fixture->ledger, FIXTURE_REQUEST, "unknown", "", &error));
+  g_assert_true (ledger_resolve (fixture->ledger, FIXTURE_REQUEST, "done", "", 0, &error));
+  g_assert_true (fixture_close_request (fixture, FIXTURE_OTHER, "expired", &error));
+  g_assert_true (ledger_halt (fixture->ledger, 0, "x", &error));
+  g_assert_true (ledger_resume (fixture->ledger, 0, "x", &error));
+  g_assert_true (ledger_revoke_passkey (fixture->ledger, passkey->credential, 0, &error));
+  g_assert_true (ledger_audit_add (fixture->ledger, AUDIT_EXECUTOR, "policy", details, &error));
+  g_assert_no_error (error);
+}
+
+static const char *const expected[] = {
+  "executor created", "admin enrolled", "signed approved", "executor consumed",
+  "executor unknown", "admin resolved", "broker expired",  "admin halted",
+  "admin resumed",    "admin revoked",  "executor policy",
+};
+
+static void
+test_every_change (Fixture *fixture, gconstpointer data)
+{
+  static const JsonLimits limits = { 65536, 4, 4096, 64 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) entries = NULL;
+  g_autoptr (GPtrArray) some = NULL;
+  guint8 head[PAE_DIGEST_SIZE];
+  guint64 count = 0;
+
+  fill (fixture);
+  entries = ledger_audit (fixture->ledger, 0, 100, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (entries->len, ==, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < entries->len; i++)
+    {
+      const AuditEntry *entry = g_ptr_array_index (entries, i);
+      g_autoptr (JsonTree) tree = json_tree_parse (
+          g_bytes_get_data (entry->entry, NULL), g_bytes_get_size (entry->entry), &limits, &error);
+      g_autofree char *said = NULL;
+
+      g_assert_no_error (error);
+      said = g_strconcat (json_tree_get_string (tree, "source"), " ",
+                          json_tree_get_string (tree, "event"), NULL);
+      g_assert_cmpstr (said, ==, expected[i]);
+      g_assert_cmpuint (entry->seq, ==, i + 1);
+    }
+
+  g_assert_true (ledger_audit_verify (fixture->ledger, &count, head, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (count, ==, G_N_ELEMENTS (expected));
+
+  some = ledger_audit (fixture->ledger, 3, 2, &error);
+  g_assert_cmpuint (some->len, ==, 2);
+  g_assert_cmpuint (((AuditEntry *) some->pdata[0])->seq, ==, 3);
+}
+
+static void
+tamper (Fixture *fixture, const char *sql)
+{
+  g_autofree char *file = fixture_state_path (fixture, "ledger.db");
+  sqlite3 *db = NULL;
+
+  fixture_close (fixture);
+  g_assert_cmpint (sqlite3_open (file, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
+  fixture_reopen (fixture);
+}
+
+static void
+test_tampered (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *sql, *text;
+  } cases[] = {
+    /* one letter of one entry */
+    { "UPDATE audit SET entry = CAST (replace (CAST (entry AS TEXT), 'it.lead', 'it.leaf') AS "
+      "BLOB) WHERE seq = 2",
+      "audit entry 2 " },
+    { "UPDATE audit SET hash = zeroblob (32) WHERE seq = 5", "audit entry 5 " },
+    { "DELETE FROM audit WHERE seq = 4", "audit entry 4 " },
+    { "DELETE FROM audit WHERE seq = 1", "audit entry 1 " },
+    { "UPDATE audit SET entry = (SELECT entry FROM audit WHERE seq = 7), hash = (SELECT hash FROM "
+      "audit WHERE seq = 7) WHERE seq = 6",
+      "audit entry 6 " },
+  };
+
+  fill (fixture);
+  fixture_backup (fixture);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      guint8 head[PAE_DIGEST_SIZE];
+      guint64 count = 0;
+
+      tamper (fixture, cases[i].sql);
+      g_assert_false (ledger_audit_verify (fixture->ledger, &count, head, &error));
+      g_assert_nonnull (strstr (error->message, cases[i].text));
+      fixture_assert_reason (&error, US_REASON_LEDGER);
+      fixture_restore (fixture);
+      g_assert_true (ledger_audit_verify (fixture->ledger, &count, head, &error));
+      g_assert_no_error (error);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  fixture_test ("/ledger/audit/every-change", test_every_change);
+  fixture_test ("/ledger/audit/tampered", test_tampered);
+  return g_test_run ();
+}

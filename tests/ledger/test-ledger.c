@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening, seal key and mark: a ledger that is not the one this boot has seen runs nothing, a file
+ * that is not exactly ours is not opened, and an error while writing keeps nothing.
+ */
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/clock.h"
+#include "tests/ledger/fixture.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void
+assert_stopped (Fixture *fixture, const char *reason)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) record = fixture_record_to ("a@example.com");
+
+  g_assert_false (ledger_check_running (fixture->ledger, &error));
+  g_assert_true (g_error_matches (error, US_ERROR, US_ERROR_HALTED));
+  fixture_assert_reason (&error, reason);
+  g_assert_false (fixture_consume (fixture, FIXTURE_THIRD, record, &error));
+  fixture_assert_reason (&error, reason);
+  g_assert_cmpint (fixture_state (fixture, FIXTURE_THIRD), ==, LEDGER_NONE);
+}
+
+static void
+assert_running (Fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (ledger_check_running (fixture->ledger, &error));
+  g_assert_no_error (error);
+}
+
+static void
+seal_of (Fixture *fixture, guint8 out_seal[PAE_DIGEST_SIZE])
+{
+  g_autoptr (GError) error = NULL;
+  guint8 digest[PAE_DIGEST_SIZE] = { 7 };
+
+  g_assert_true (ledger_seal (fixture->ledger, FIXTURE_REQUEST, digest, 5, out_seal, &error));
+  g_assert_no_error (error);
+}
+
+static void
+consume (Fixture *fixture, const char *request)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *to = g_strconcat ("r", request, "@example.com", NULL);
+  g_autoptr (Record) record = fixture_record_to (to);
+
+  g_assert_true (fixture_consume (fixture, request, record, &error));
+  g_assert_no_error (error);
+  g_assert_true (ledger_finish (fixture->ledger, request, "done", "", &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_private_files (Fixture *fixture, gconstpointer data)
+{
+  static const char *const names[] = { "runtime/mark", "runtime/seal.key", "state/ledger.db" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (fixture->root, names[i], NULL);
+      struct stat st;
+
+      g_assert_cmpint (g_lstat (path, &st), ==, 0);
+      g_assert_cmpint (st.st_mode & 077, ==, 0);
+    }
+  assert_running (fixture);
+}
+
+static void
+test_seal_survives_restart (Fixture *fixture, gconstpointer data)
+{
+  guint8 before[PAE_DIGEST_SIZE], after[PAE_DIGEST_SIZE];
+
+  seal_of (fixture, before);
+  fixture_reopen (fixture);
+  seal_of (fixture, after);
+  g_assert_true (digest_equal (before, after));
+}
+
+static void
+test_seal_ends_with_boot (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *mark = fixture_runtime_path (fixture, "mark");
+  g_autofree char *key = fixture_runtime_path (fixture, "seal.key");
+  guint8 before[PAE_DIGEST_SIZE], after[PAE_DIGEST_SIZE];
+
+  seal_of (fixture, before);
+  g_unlink (mark);
+  g_unlink (key);
+  fixture_reopen (fixture);
+  seal_of (fixture, after);
+  g_assert_false (digest_equal (before, after));
+  assert_running (fixture);
+}
+
+static void
+test_seal_covers_all (Fixture *fixture, gconstpointer data)
+{
+  guint8 one[PAE_DIGEST_SIZE] = { 7 };
+  guint8 two[PAE_DIGEST_SIZE] = { 8 };
+  guint8 seal[PAE_DIGEST_SIZE], other[PAE_DIGEST_SIZE];
+
+  seal_of (fixture, seal);
+  g_assert_true (ledger_seal (fixture->ledger, FIXTURE_OTHER, one, 5, other, NULL));
+  g_assert_false (digest_equal (seal, other));
+  g_assert_true (ledger_seal (fixture->ledger, FIXTURE_REQUEST, two, 5, other, NULL));
+  g_assert_false (digest_equal (seal, other));
+  g_assert_true (ledger_seal (fixture->ledger, FIXTURE_REQUEST, one, 6, other, NULL));
+  g_assert_false (digest_equal (seal, other));
+}
+
+static void
+test_mark_missing (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *mark = fixture_runtime_path (fixture, "mark");
+
+  g_unlink (mark);
+  assert_stopped (fixture, US_REASON_MARK);
+  fixture_reopen (fixture);
+  assert_stopped (fixture, US_REASON_MARK);
+  g_assert_false (g_file_test (mark, G_FILE_TEST_EXISTS));
+}
+
+static void
+test_mark_unreadable (Fixture *fixture, gconstpointer data)
+{
+  static const char *const texts[] = { "", "undersign.mark/1\n",
+                                       "undersign.mark/1 x 1 sha256:00\n" };
+  g_autofree char *mark = fixture_runtime_path (fixture, "mark");
+  g_autofree char *good = NULL;
+
+  g_assert_true (g_file_get_contents (mark, &good, NULL, NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_unlink (mark); /* GLib does not shorten to nothing */
+      g_assert_true (
+          g_file_set_contents_full (mark, texts[i], -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+      assert_stopped (fixture, US_REASON_MARK);
+    }
+
+  g_assert_true (g_file_set_contents_full (mark, good, -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+  assert_running (fixture);
+  g_assert_cmpint (g_chmod (mark, 0644), ==, 0);
+  assert_stopped (fixture, US_REASON_MARK);
+  g_assert_cmpint (g_chmod (mark, 0600), ==, 0);
+  assert_running (fixture);
+}
+
+static void
+test_key_is_completed_once (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *key = fixture_runtime_path (fixture, "seal.key");
+
+  g_unlink (key);
+  assert_stopped (fixture, US_REASON_MARK);
+  fixture_reopen (fixture);
+  assert_running (fixture);
+}
+
+static void
+test_restored_copy (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *key = fixture_runtime_path (fixture, "seal.key");
+
+  fixture_backup (fixture);
+  consume (fixture, FIXTURE_REQUEST);
+  fixture_restore (fixture);
+  g_assert_cmpint (fixture_state (fixture, FIXTURE_REQUEST), ==, LEDGER_NONE);
+  assert_stopped (fixture, US_REASON_LEDGER_BEHIND);
+
+  /* denials still work, and writing them never makes the ledger catch up with the mark */
+  for (guint i = 0; i < 5; i++)
+    {
+      g_autofree char *id = g_strdup_printf ("%032u", 100 + i);
+
+      g_assert_true (fixture_close_request (fixture, id, "denied", &error));
+      g_assert_no_error (error);
+      assert_stopped (fixture, US_REASON_LEDGER_BEHIND);
+    }
+
+  /* an interrupted first start does not excuse it */
+  g_unlink (key);
+  fixture_reopen (fixture);
+  assert_stopped (fixture, US_REASON_LEDGER_BEHIND);
+  g_assert_false (g_file_test (key, G_FILE_TEST_EXISTS));
+}
+
+static void
+test_other_ledger (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *file = fixture_state_path (fixture, "ledger.db");
+
+  fixture_close (fixture);
+  g_unlink (file);
+  fixture_reopen (fixture);
+  assert_stopped (fixture, US_REASON_LEDGER_BEHIND);
+}
+
+static void
+test_replaced_while_open (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) record = fixture_record_to ("a@example.com");
+  g_autofree char *file = fixture_state_path (fixture, "ledger.db");
+  g_autofree char *aside = fixture_state_path (fixture, "aside");
+
+  g_assert_cmpint (g_rename (file, aside), ==, 0);
+  g_assert_false (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+}
+
+static void
+test_resume_voids_seals (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  guint8 before[PAE_DIGEST_SIZE], after[PAE_DIGEST_SIZE];
+
+  g_assert_false (ledger_resume (fixture->ledger, 0, "nothing is wrong", &error));
+  fixture_assert_reason (&error, US_REASON_WRONG_STATE);
+
+  fixture_backup (fixture);
+  seal_of (fixture, before);
+  consume (fixture, FIXTURE_REQUEST);
+  fixture_restore (fixture);
+  assert_stopped (fixture, US_REASON_LEDGER_BEHIND);
+  g_assert_true (ledger_resume (fixture->ledger, 0, "restored on purpose", &error));
+  g_assert_no_error (error);
+  assert_running (fixture);
+  seal_of (fixture, after);
+  g_assert_false (digest_equal (before, after));
+}
+
+static void
+test_old_key_in_memory (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) record = fixture_record_to ("a@example.com");
+  g_autofree char *key = fixture_runtime_path (fixture, "seal.key");
+  guint8 seal[PAE_DIGEST_SIZE];
+
+  seal_of (fixture, seal);
+  g_assert_true (g_file_set_contents_full (key, "0123456789abcdef0123456789abcdef", 32,
+                                           G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+  g_assert_false (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
+  fixture_assert_reason (&error, US_REASON_BAD_SEAL);
+  g_assert_cmpint (fixture_state (fixture, FIXTURE_REQUEST), ==, LEDGER_NONE);
+}
+
+static void
+test_halt_outlives_boot (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *mark = fixture_runtime_path (fixture, "mark");
+  g_autofree char *key = fixture_runtime_path (fixture, "seal.key");
+  g_auto (LedgerSummary) summary = { 0 };
+
+  g_assert_true (ledger_halt (fixture->ledger, 0, "an incident", &error));
+  g_assert_no_error (error);
+  assert_stopped (fixture, US_REASON_HALTED);
+  g_unlink (mark);
+  g_unlink (key);
+  fixture_reopen (fixture);
+  assert_stopped (fixture, US_REASON_HALTED);
+  g_assert_true (ledger_summary (fixture->ledger, &summary, &error));
+  g_assert_cmpstr (summary.stopped, ==, "halted: an incident");
+
+  g_assert_true (ledger_resume (fixture->ledger, 0, "over", &error));
+  g_assert_no_error (error);
+  assert_running (fixture);
+}
+
+static void
+tamper (Fixture *fixture, const char *sql)
+{
+  g_autofree char *file = fixture_state_path (fixture, "ledger.db");
+  sqlite3 *db = NULL;
+
+  fixture_close (fixture);
+  g_assert_cmpint (sqlite3_open (file, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
+}
+
+static void
+test_foreign_schema (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *harm, *repair;
+  } cases[] = {
+    { "PRAGMA application_id = 1", "PRAGMA application_id = 1433626417" },
+    { "PRAGMA user_version = 2", "PRAGMA user_version = 1" },
+    { "CREATE TABLE more (a)", "DROP TABLE more" },
+    { "CREATE VIEW more AS SELECT 1", "DROP VIEW more" },
+    { "CREATE INDEX more ON audit (hash)", "DROP INDEX more" },
+    { "CREATE TRIGGER more AFTER INSERT ON request BEGIN DELETE FROM request; END",
+      "DROP TRIGGER more" },
+    { "ALTER TABLE usage RENAME TO z", "ALTER TABLE z RENAME TO usage" },
+    { "UPDATE meta SET ledger = 'x'", NULL },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      tamper (fixture, cases[i].harm);
+      g_assert_null (ledger_open (fixture->state, fixture->runtime, &error));
+      fixture_assert_reason (&error, US_REASON_LEDGER);
+      if (cases[i].repair != NULL && i < 6)
+        {
+          tamper (fixture, cases[i].repair);
+          fixture_reopen (fixture);
+        }
+    }
+}
+
+static void
+test_foreign_file (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *file = fixture_state_path (fixture, "ledger.db");
+  g_autofree char *aside = fixture_state_path (fixture, "aside");
+  g_autoptr (GError) error = NULL;
+
+  fixture_close (fixture);
+  g_assert_cmpint (g_chmod (file, 0640), ==, 0);
+  g_assert_null (ledger_open (fixture->state, fixture->runtime, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+  g_assert_cmpint (g_chmod (file, 0600), ==, 0);
+
+  g_assert_cmpint (g_rename (file, aside), ==, 0);
+  g_assert_cmpint (symlink (aside, file), ==, 0);
+  g_assert_null (ledger_open (fixture->state, fixture->runtime, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+
+  g_unlink (file);
+  g_assert_true (g_file_set_contents_full (file, "not a database, but long enough", -1,
+                                           G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+  g_assert_null (ledger_open (fixture->state, fixture->runtime, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+}
+
+static void
+test_no_directory (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *absent = g_build_filename (fixture->root, "absent", NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (ledger_open (absent, fixture->runtime, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+  g_assert_null (ledger_open (fixture->state, absent, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+}
+
+/* A file system that is full: nothing is kept of what was begun, and afterwards all works again. */
+static void
+test_no_space (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) record = fixture_record_to ("a@example.com");
+  g_autoptr (Passkey) passkey = fixture_passkey ("hr.jones", 1001, 0);
+  struct rlimit before;
+  struct rlimit none = { 0 };
+
+  signal (SIGXFSZ, SIG_IGN);
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  none.rlim_max = before.rlim_max;
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &none), ==, 0);
+
+  g_assert_false (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+  g_assert_false (fixture_close_request (fixture, FIXTURE_OTHER, "denied", &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+  g_assert_false (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+  g_assert_false (ledger_halt (fixture->ledger, 0, "x", &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER);
+
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  g_assert_cmpint (fixture_state (fixture, FIXTURE_REQUEST), ==, LEDGER_NONE);
+  g_assert_cmpint (fixture_state (fixture, FIXTURE_OTHER), ==, LEDGER_NONE);
+  consume (fixture, FIXTURE_REQUEST);
+  g_assert_cmpint (fixture_state (fixture, FIXTURE_REQUEST), ==, LEDGER_DONE);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  fixture_test ("/ledger/private-files", test_private_files);
+  fixture_test ("/ledger/seal/survives-restart", test_seal_survives_restart);
+  fixture_test ("/ledger/seal/ends-with-boot", test_seal_ends_with_boot);
+  fixture_test ("/ledger/seal/covers-all", test_seal_covers_all);
+  fixture_test ("/ledger/seal/old-key-in-memory", test_old_key_in_memory);
+  fixture_test ("/ledger/mark/missing", test_mark_missing);
+  fixture_test ("/ledger/mark/unreadable", test_mark_unreadable);
+  fixture_test ("/ledger/mark/key-is-completed-once", test_key_is_completed_once);
+  fixture_test ("/ledger/mark/restored-copy", test_restored_copy);
+  fixture_test ("/ledger/mark/other-ledger", test_other_ledger);
+  fixture_test ("/ledger/mark/resume-voids-seals", test_resume_voids_seals);
+  fixture_test ("/ledger/halt-outlives-boot", test_halt_outlives_boot);
+  fixture_test ("/ledger/open/replaced-while-open", test_replaced_while_open);
+  fixture_test ("/ledger/open/foreign-schema", test_foreign_schema);
+  fixture_test ("/ledger/open/foreign-file", test_foreign_file);
+  fixture_test ("/ledger/open/no-directory", test_no_directory);
+  fixture_test ("/ledger/no-space", test_no_space);
+  return g_test_run ();
+}
