@@ -134,3 +134,11 @@ quote_text (const char *text)
   g_string_append (out, *p != '\0' ? "'..." : "'");
   return g_string_free (out, FALSE);
 }
+
+const char *
+error_text (const GError *error)
+{
+  const char *colon = error->domain == US_ERROR ? strstr (error->message, ": ") : NULL;
+
+  return colon != NULL ? colon + 2 : error->message;
+}

@@ -35,4 +35,7 @@ gboolean faults_report (Faults *faults, GError **error);
  * \xNN, so that neither a file nor an agent can write control characters into a log. */
 char *quote_text (const char *text);
 
+/* error_text: the message without the reason that errors of ours start with. */
+const char *error_text (const GError *error);
+
 G_END_DECLS

@@ -17,7 +17,7 @@
 G_BEGIN_DECLS
 
 #define POLICY_MAX_IMAGE (16 * 1024 * 1024)
-#define POLICY_LIFETIME_DEFAULT 600          /* seconds */
+#define POLICY_LIFETIME_DEFAULT 600 /* seconds */
 #define POLICY_LIFETIME_MAX (24 * 60 * 60)
 
 typedef struct Policy Policy;
@@ -86,11 +86,11 @@ typedef struct
 {
   char *id, *summary;
   Effect effect;
-  GPtrArray *arguments; /* PolicyArgument, in file order */
-  GPtrArray *facts;     /* PolicyFact */
-  char *module, *credential;
-  char *read_credential; /* DescribeCredential=: (nullable): a separate, read-only one for describe */
-  GPtrArray *settings; /* PolicySetting, in the order of the module's manifest */
+  GPtrArray *arguments;      /* PolicyArgument, in file order */
+  GPtrArray *facts;          /* PolicyFact */
+  char *module, *credential; /* "" where the module needs no credential */
+  char *read_credential;     /* (nullable): DescribeCredential=, a read-only one for describe */
+  GPtrArray *settings;       /* PolicySetting, in the order of the module's manifest */
 } PolicyAction;
 
 typedef struct
@@ -128,11 +128,12 @@ typedef enum
 typedef struct
 {
   Decision decision;
-  char *reason;            /* of a denial: a word of dbus/reason.h */
+  char *reason;            /* of a denial: denied-by-rule, no-rule, no-initiator, not-agent,
+                            * unknown-action or unknown-part */
   char *rule;              /* (nullable): the rule that denied */
   GPtrArray *requirements; /* PolicyRequirement; empty unless ask */
   GPtrArray *limits;       /* PolicyLimit of every matching ask or allow rule */
-  guint64 lifetime;        /* seconds: the least of the matching ask rules */
+  guint64 lifetime;        /* seconds: the least of the matching ask rules; else the default */
 } PolicyDecision;
 
 void policy_decision_free (PolicyDecision *decision);
@@ -145,7 +146,10 @@ typedef struct
   const char *data_dir;   /* /usr/share/undersign */
   const char *config_dir; /* /etc/undersign; may be absent */
   const char *module_dir; /* where NAME.so of a module is, whose digest governs its actions */
-  uid_t owner;            /* of every file and folder: 0; tests use their own uid */
+  uid_t owner;            /* besides root, of every file and folder: 0; tests use their own uid */
+  /* for a check before installation: @config_dir is a tree being prepared, which may bring
+   * manifests of its own; modules need not be installed and @data_dir may be absent */
+  gboolean staging;
 } PolicySource;
 
 /*
@@ -165,7 +169,11 @@ typedef struct
   gboolean (*user_in_group) (const char *user, const char *group);
 } PolicyNames;
 
-extern const PolicyNames policy_names_system; /* getpwnam_r, getpwuid_r, getgrouplist */
+/* getpwnam_r, getpwuid_r and, in a child that is killed when it is late, getgrouplist: a process
+ * with threads must not ask for groups. */
+extern const PolicyNames policy_names_system;
+/* Every name is a user of a uid made up for it; for checking a tree away from its users. */
+extern const PolicyNames policy_names_invented;
 
 /*
  * policy_parse:
@@ -219,8 +227,9 @@ PolicyDecision *policy_decide (const Policy *policy, const Record *record);
 /*
  * policy_may_approve: whether a person may satisfy @requirement for @record.
  * @name, @uid: must be each other's in @names
+ * @kind: of the passkey, one bit
  *
- * Returns: FALSE with reason not-eligible, agent-uid, identity or no-initiator.
+ * Returns: FALSE with reason agent-uid, identity, credential-kind, no-initiator or not-eligible.
  */
 gboolean policy_may_approve (const Policy *policy,
                              const PolicyRequirement *requirement,
@@ -230,7 +239,8 @@ gboolean policy_may_approve (const Policy *policy,
                              PasskeyKinds kind,
                              GError **error);
 
-/* policy_uid_is_barred: root, an agent's uid or a user of the service: may not be enrolled. */
+/* policy_uid_is_barred: root, nobody, an agent's uid, a user of the service, or nobody's uid at
+ * all: may not be enrolled. */
 gboolean policy_uid_is_barred (const Policy *policy, uid_t uid);
 
 G_END_DECLS

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * actions/ID.action: what an agent may ask for, with which arguments, what its effect is, and what
+ * carries it out.  Whatever is left open here would be open on the card, so nothing is: each
+ * argument, fact and setting ends up typed, labelled and, but for a required one, with a value.
+ */
+#include "service/policy/load.h"
+
+#include "service/policy/constraint.h"
+#include "service/policy/name.h"
+
+#include <string.h>
+
+static const KeySpec action_keys[] = {
+  { "Summary", KEY_REQUIRED },
+  { "Effect", KEY_PLAIN },
+  { NULL, KEY_PLAIN },
+};
+
+static const KeySpec executor_keys[] = {
+  { "Module", KEY_REQUIRED },
+  { "Credential", KEY_PLAIN },
+  { "DescribeCredential", KEY_PLAIN },
+  { NULL, KEY_PLAIN },
+};
+
+static const KeySpec argument_keys[] = {
+  { "Label", KEY_REQUIRED },       { "Type", KEY_REQUIRED },      { "Required", KEY_PLAIN },
+  { "Default", KEY_MAY_BE_EMPTY }, { "Value", KEY_MAY_BE_EMPTY }, { "Pattern", KEY_PLAIN },
+  { "Minimum", KEY_PLAIN },        { "Maximum", KEY_PLAIN },      { "MaxItems", KEY_PLAIN },
+  { "Choices", KEY_PLAIN },        { NULL, KEY_PLAIN },
+};
+
+static const KeySpec fact_keys[] = {
+  { "Label", KEY_REQUIRED },
+  { "Type", KEY_REQUIRED },
+  { "Recheck", KEY_PLAIN },
+  { NULL, KEY_PLAIN },
+};
+
+const SectionSpec action_schema[] = {
+  { "Action", NULL, SECTION_REQUIRED, action_keys },
+  { "Executor", NULL, SECTION_REQUIRED | SECTION_OPEN, executor_keys },
+  { "Argument", name_is_member, SECTION_PLAIN, argument_keys },
+  { "Fact", name_is_member, SECTION_PLAIN, fact_keys },
+  { NULL, NULL, SECTION_PLAIN, NULL },
+};
+
+static void
+argument_free (gpointer data)
+{
+  PolicyArgument *argument = data;
+
+  g_free (argument->name);
+  g_free (argument->label);
+  json_tree_free (argument->fallback);
+  json_tree_free (argument->constant);
+  g_free (argument->pattern);
+  g_free (argument->minimum);
+  g_free (argument->maximum);
+  g_strfreev (argument->choices);
+  g_free (argument);
+}
+
+static void
+fact_free (gpointer data)
+{
+  PolicyFact *fact = data;
+
+  g_free (fact->name);
+  g_free (fact->label);
+  g_free (fact);
+}
+
+static void
+setting_free (gpointer data)
+{
+  PolicySetting *setting = data;
+
+  g_free (setting->name);
+  g_free (setting->label);
+  json_tree_free (setting->value);
+  g_free (setting);
+}
+
+void
+action_entry_free (ActionEntry *entry)
+{
+  if (entry == NULL)
+    return;
+  g_free (entry->action.id);
+  g_free (entry->action.summary);
+  g_free (entry->action.module);
+  g_free (entry->action.credential);
+  g_free (entry->action.read_credential);
+  g_ptr_array_unref (entry->action.arguments);
+  g_ptr_array_unref (entry->action.facts);
+  g_ptr_array_unref (entry->action.settings);
+  g_free (entry);
+}
+
+static ActionEntry *
+action_entry_new (const ImageFile *file)
+{
+  ActionEntry *entry = g_new0 (ActionEntry, 1);
+
+  entry->file = file;
+  entry->action.id = g_strdup (file->name);
+  entry->action.arguments = g_ptr_array_new_with_free_func (argument_free);
+  entry->action.facts = g_ptr_array_new_with_free_func (fact_free);
+  entry->action.settings = g_ptr_array_new_with_free_func (setting_free);
+  return entry;
+}
+
+const PolicyArgument *
+action_argument (const PolicyAction *action, const char *name)
+{
+  for (guint i = 0; i < action->arguments->len; i++)
+    {
+      const PolicyArgument *argument = g_ptr_array_index (action->arguments, i);
+
+      if (strcmp (argument->name, name) == 0)
+        return argument;
+    }
+  return NULL;
+}
+
+/* --- [Argument] --- */
+
+/* A constraint on a type that has no use for it would be a constraint that does nothing. */
+static void
+check_applies (Loader *loader, const KeyFile *file, const KeySection *section, const Type *type)
+{
+  gboolean list = type_is_list (type), ordered = type_is_ordered (type);
+  gboolean choice = strcmp (type_name (type), "choice") == 0;
+  gboolean text =
+      !ordered && !choice && !type_is_file (type) && type_wire (type) != TYPE_WIRE_BOOLEAN;
+  const struct
+  {
+    const char *key;
+    gboolean applies;
+  } rows[] = {
+    { "Pattern", text },
+    { "Minimum", ordered },
+    { "Maximum", ordered },
+    { "MaxItems", list },
+    { "Choices", choice },
+    { "Default", !type_is_file (type) },
+    { "Value", !type_is_file (type) },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (!rows[i].applies && key_section_entry (section, rows[i].key) != NULL)
+      faults_add (loader->faults, file->path, key_section_line (section, rows[i].key),
+                  "%s= does not apply to type %s", rows[i].key, type_name (type));
+  if (choice && key_section_entry (section, "Choices") == NULL)
+    faults_add (loader->faults, file->path, section->line, "type choice needs Choices=");
+}
+
+/* A bound: a value of the argument's own type. */
+static char *
+load_bound (Loader *loader,
+            const KeyFile *file,
+            const KeySection *section,
+            const char *key,
+            const PolicyArgument *argument)
+{
+  g_autoptr (JsonTree) value =
+      load_value (loader, file, section, key, argument->type, argument->name);
+
+  return value != NULL ? g_strdup (json_tree_string (value)) : NULL;
+}
+
+static void
+load_choices (Loader *loader,
+              const KeyFile *file,
+              const KeySection *section,
+              PolicyArgument *argument)
+{
+  const KeyEntry *entry = key_section_entry (section, "Choices");
+
+  argument->choices = key_entry_words (file, entry, POLICY_MAX_WORDS, loader->faults);
+  for (guint i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++)
+    {
+      g_autoptr (JsonTree) value = json_tree_new_string (argument->choices[i]);
+      g_autoptr (GError) error = NULL;
+
+      if (!type_check (argument->type, argument->name, value, &error))
+        load_fault (loader, file, entry->line, error);
+    }
+}
+
+static void
+load_constraints (Loader *loader,
+                  const KeyFile *file,
+                  const KeySection *section,
+                  PolicyArgument *argument)
+{
+  const KeyEntry *items = key_section_entry (section, "MaxItems");
+  g_autoptr (GError) error = NULL;
+  int order;
+
+  argument->pattern = g_strdup (key_section_value (section, "Pattern"));
+  if (argument->pattern != NULL && !pattern_check (argument->pattern, &error))
+    load_fault (loader, file, key_section_line (section, "Pattern"), error);
+  if (items != NULL)
+    argument->max_items = load_number (
+        loader, file, items, type_is_file (argument->type) ? RECORD_MAX_FILES : RECORD_MAX_ITEMS);
+  if (key_section_entry (section, "Choices") != NULL)
+    load_choices (loader, file, section, argument);
+  argument->minimum = load_bound (loader, file, section, "Minimum", argument);
+  argument->maximum = load_bound (loader, file, section, "Maximum", argument);
+  if (argument->minimum != NULL && argument->maximum != NULL &&
+      (!type_compare (argument->type, argument->minimum, argument->maximum, &order) || order > 0))
+    faults_add (loader->faults, file->path, key_section_line (section, "Minimum"),
+                "Minimum= is more than Maximum=, or not comparable with it");
+}
+
+/* Required=, Default= and Value= are three answers to one question. */
+static void
+check_exclusive (Loader *loader,
+                 const KeyFile *file,
+                 const KeySection *section,
+                 const PolicyArgument *argument)
+{
+  gboolean preset = key_section_entry (section, "Default") != NULL;
+
+  if (preset && argument->required)
+    faults_add (loader->faults, file->path, key_section_line (section, "Default"),
+                "Default= and Required=yes exclude each other");
+  if (key_section_entry (section, "Value") != NULL && (preset || argument->required))
+    faults_add (loader->faults, file->path, key_section_line (section, "Value"),
+                "Value= is a constant: it excludes Default= and Required=yes");
+  if (argument->type != NULL && type_wire (argument->type) == TYPE_WIRE_FILE && !argument->required)
+    faults_add (loader->faults, file->path, section->line,
+                "an argument of type file needs Required=yes: use file-list for one left out");
+}
+
+static JsonTree *
+load_preset (Loader *loader,
+             const KeyFile *file,
+             const KeySection *section,
+             const char *key,
+             const PolicyArgument *argument)
+{
+  g_autoptr (JsonTree) value =
+      load_value (loader, file, section, key, argument->type, argument->name);
+  g_autoptr (GError) error = NULL;
+
+  if (value != NULL && !constraint_check (argument, value, &error))
+    load_fault (loader, file, key_section_line (section, key), error);
+  return g_steal_pointer (&value);
+}
+
+static void
+load_argument (Loader *loader, const KeyFile *file, const KeySection *section, PolicyAction *action)
+{
+  guint before = faults_count (loader->faults);
+  PolicyArgument *argument = g_new0 (PolicyArgument, 1);
+
+  g_ptr_array_add (action->arguments, argument);
+  argument->name = g_strdup (section->name);
+  argument->label = load_text (loader, file, section, "Label", POLICY_MAX_LABEL);
+  argument->type = load_type (loader, file, section);
+  argument->required = key_section_yes_no (file, section, "Required", FALSE, loader->faults);
+  check_exclusive (loader, file, section, argument);
+  if (argument->type == NULL)
+    return;
+  check_applies (loader, file, section, argument->type);
+  if (faults_count (loader->faults) != before)
+    return;
+  load_constraints (loader, file, section, argument);
+  if (faults_count (loader->faults) != before)
+    return;
+  argument->constant = load_preset (loader, file, section, "Value", argument);
+  argument->fallback = load_preset (loader, file, section, "Default", argument);
+  if (argument->fallback == NULL && argument->constant == NULL)
+    argument->fallback = type_empty (argument->type);
+}
+
+/* --- [Fact] --- */
+
+static void
+load_fact (Loader *loader, const KeyFile *file, const KeySection *section, PolicyAction *action)
+{
+  PolicyFact *fact = g_new0 (PolicyFact, 1);
+
+  g_ptr_array_add (action->facts, fact);
+  fact->name = g_strdup (section->name);
+  fact->label = load_text (loader, file, section, "Label", POLICY_MAX_LABEL);
+  fact->type = load_type (loader, file, section);
+  fact->recheck = key_section_yes_no (file, section, "Recheck", FALSE, loader->faults);
+  if (fact->type != NULL && type_wire (fact->type) != TYPE_WIRE_STRING)
+    faults_add (loader->faults, file->path, key_section_line (section, "Type"),
+                "a fact cannot be of type %s: it is one text", type_name (fact->type));
+  if (action_argument (action, fact->name) != NULL)
+    faults_add (loader->faults, file->path, section->line, "%s is an argument too", fact->name);
+}
+
+/* --- [Executor] --- */
+
+static JsonTree *
+load_setting_value (Loader *loader,
+                    const KeyFile *file,
+                    const KeySection *section,
+                    const ManifestSetting *setting)
+{
+  g_autoptr (JsonTree) value = NULL;
+
+  if (key_section_entry (section, setting->key) == NULL)
+    {
+      if (setting->fallback != NULL)
+        return json_tree_copy (setting->fallback);
+      faults_add (loader->faults, file->path, section->line, "the module needs %s=", setting->key);
+      return NULL;
+    }
+  value = load_value (loader, file, section, setting->key, setting->type, setting->name);
+  if (value != NULL && setting->required && type_is_empty (setting->type, value))
+    faults_add (loader->faults, file->path, key_section_line (section, setting->key),
+                "the module needs %s=, which is empty", setting->key);
+  return g_steal_pointer (&value);
+}
+
+static void
+load_settings (Loader *loader,
+               const KeyFile *file,
+               const KeySection *section,
+               const Manifest *manifest,
+               PolicyAction *action)
+{
+  for (guint i = 0; i < manifest->settings->len; i++)
+    {
+      const ManifestSetting *known = g_ptr_array_index (manifest->settings, i);
+      PolicySetting *setting = g_new0 (PolicySetting, 1);
+
+      g_ptr_array_add (action->settings, setting);
+      setting->name = g_strdup (known->name);
+      setting->label = g_strdup (known->label);
+      setting->type = known->type;
+      setting->value = load_setting_value (loader, file, section, known);
+    }
+}
+
+static gboolean
+is_setting (const Manifest *manifest, const char *key)
+{
+  for (guint i = 0; i < manifest->settings->len; i++)
+    {
+      const ManifestSetting *known = g_ptr_array_index (manifest->settings, i);
+
+      if (strcmp (known->key, key) == 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+check_executor_keys (Loader *loader,
+                     const KeyFile *file,
+                     const KeySection *section,
+                     const Manifest *manifest)
+{
+  for (guint i = 0; i < section->entries->len; i++)
+    {
+      const KeyEntry *entry = g_ptr_array_index (section->entries, i);
+      const KeySpec *own = executor_keys;
+
+      while (own->name != NULL && strcmp (own->name, entry->key) != 0)
+        own++;
+      if (own->name == NULL && !is_setting (manifest, entry->key))
+        faults_add (loader->faults, file->path, entry->line, "%s= is not a setting of module %s",
+                    entry->key, manifest->name);
+    }
+}
+
+/* "" where the key is absent. */
+static char *
+load_credential (Loader *loader, const KeyFile *file, const KeySection *section, const char *key)
+{
+  const char *name = key_section_value (section, key);
+
+  if (name != NULL && !name_is_credential (name))
+    {
+      g_autofree char *quoted = quote_text (name);
+
+      faults_add (loader->faults, file->path, key_section_line (section, key),
+                  "%s is not the name of a credential", quoted);
+    }
+  return g_strdup (name != NULL ? name : "");
+}
+
+static const Manifest *
+find_module (Loader *loader, const KeyFile *file, const KeySection *section)
+{
+  const char *name = key_section_value (section, "Module");
+  const Manifest *manifest = g_hash_table_lookup (loader->policy->modules, name);
+  g_autofree char *quoted = quote_text (name);
+  guint line = key_section_line (section, "Module");
+
+  if (manifest == NULL)
+    {
+      if (!loader_is_broken (loader, FOLDER_MODULES, name))
+        faults_add (loader->faults, file->path, line, "there is no module %s", quoted);
+    }
+  else if (manifest->object == NULL)
+    faults_add (loader->faults, file->path, line, "module %s has a manifest but is not installed",
+                quoted);
+  return manifest;
+}
+
+static void
+load_executor (Loader *loader, const KeyFile *file, ActionEntry *entry)
+{
+  const KeySection *section = key_file_section (file, "Executor");
+  PolicyAction *action = &entry->action;
+  gboolean described = key_section_entry (section, "DescribeCredential") != NULL;
+
+  action->module = g_strdup (key_section_value (section, "Module"));
+  action->credential = load_credential (loader, file, section, "Credential");
+  if (described)
+    action->read_credential = load_credential (loader, file, section, "DescribeCredential");
+  if (described && strcmp (action->credential, action->read_credential) == 0)
+    faults_add (loader->faults, file->path, key_section_line (section, "DescribeCredential"),
+                "DescribeCredential= must be another, read-only credential");
+
+  entry->manifest = find_module (loader, file, section);
+  if (entry->manifest == NULL)
+    return;
+  check_executor_keys (loader, file, section, entry->manifest);
+  load_settings (loader, file, section, entry->manifest, action);
+  if (!entry->manifest->describes && (described || action->facts->len > 0))
+    faults_add (loader->faults, file->path, section->line,
+                "module %s looks up no facts: no [Fact] and no DescribeCredential= here",
+                entry->manifest->name);
+}
+
+/* --- the whole --- */
+
+static void
+load_effect (Loader *loader, const KeyFile *file, const KeySection *section, PolicyAction *action)
+{
+  const char *effect = key_section_value (section, "Effect");
+
+  action->effect = EFFECT_IRREVERSIBLE;
+  if (effect == NULL || strcmp (effect, "irreversible") == 0)
+    return;
+  if (strcmp (effect, "reversible") == 0)
+    action->effect = EFFECT_REVERSIBLE;
+  else if (strcmp (effect, "read") == 0)
+    action->effect = EFFECT_READ;
+  else
+    faults_add (loader->faults, file->path, key_section_line (section, "Effect"),
+                "Effect= is irreversible, reversible or read");
+}
+
+static guint
+count_sections (const KeyFile *file, const char *kind)
+{
+  guint count = 0;
+
+  for (guint i = 0; i < file->sections->len; i++)
+    {
+      const KeySection *section = g_ptr_array_index (file->sections, i);
+
+      if (strcmp (section->spec->kind, kind) == 0)
+        count++;
+    }
+  return count;
+}
+
+typedef void (*LoadMember) (Loader *loader,
+                            const KeyFile *file,
+                            const KeySection *section,
+                            PolicyAction *action);
+
+static void
+load_members (Loader *loader,
+              const KeyFile *file,
+              const char *kind,
+              guint max,
+              LoadMember load,
+              PolicyAction *action)
+{
+  if (count_sections (file, kind) > max)
+    {
+      faults_add (loader->faults, file->path, 0, "more than %u sections [%s NAME]", max, kind);
+      return;
+    }
+  for (guint i = 0; i < file->sections->len; i++)
+    {
+      const KeySection *section = g_ptr_array_index (file->sections, i);
+
+      if (strcmp (section->spec->kind, kind) == 0)
+        load (loader, file, section, action);
+    }
+}
+
+void
+load_action (Loader *loader, const ImageFile *image_file)
+{
+  guint before = faults_count (loader->faults);
+  g_autoptr (KeyFile) file =
+      key_file_parse (image_file->path, image_file->content, action_schema, loader->faults);
+  g_autoptr (ActionEntry) entry = NULL;
+  const KeySection *section;
+
+  if (file == NULL)
+    return;
+  entry = action_entry_new (image_file);
+  section = key_file_section (file, "Action");
+  entry->action.summary = load_text (loader, file, section, "Summary", POLICY_MAX_SUMMARY);
+  load_effect (loader, file, section, &entry->action);
+  load_members (loader, file, "Argument", RECORD_MAX_ARGUMENTS, load_argument, &entry->action);
+  load_members (loader, file, "Fact", POLICY_MAX_MEMBERS, load_fact, &entry->action);
+  load_executor (loader, file, entry);
+  if (faults_count (loader->faults) == before && entry->manifest != NULL)
+    {
+      char *id = entry->action.id;
+
+      g_hash_table_insert (loader->policy->actions, id, g_steal_pointer (&entry));
+    }
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agents/NAME.agent: which user an agent is, whom it acts for and who may open its runs.  An agent
+ * that shares its uid with a person, a service or another agent has no boundary, so it is refused.
+ */
+#include "service/policy/load.h"
+
+#include "service/policy/name.h"
+
+#include <string.h>
+
+static const KeySpec agent_keys[] = {
+  { "Summary", KEY_REQUIRED }, { "User", KEY_REQUIRED },    { "Owner", KEY_REQUIRED },
+  { "Parts", KEY_PLAIN },      { "Initiators", KEY_PLAIN }, { NULL, KEY_PLAIN },
+};
+
+const SectionSpec agent_schema[] = {
+  { "Agent", NULL, SECTION_REQUIRED, agent_keys },
+  { NULL, NULL, SECTION_PLAIN, NULL },
+};
+
+void
+agent_entry_free (AgentEntry *entry)
+{
+  if (entry == NULL)
+    return;
+  g_free (entry->agent.name);
+  g_free (entry->agent.summary);
+  g_free (entry->agent.owner);
+  g_strfreev (entry->agent.parts);
+  g_strfreev (entry->agent.initiators);
+  g_free (entry);
+}
+
+static void
+load_agent_user (Loader *loader, const KeyFile *file, const KeySection *section, AgentEntry *entry)
+{
+  const char *user = key_section_value (section, "User");
+  guint line = key_section_line (section, "User");
+  const AgentEntry *other;
+
+  if (!load_user (loader, file, line, "User", user, &entry->agent.uid))
+    return;
+  if (entry->agent.uid == 0 || uid_is_nobody (entry->agent.uid) || name_is_service_user (user))
+    faults_add (loader->faults, file->path, line,
+                "User=: an agent cannot be root, nobody or a user of this service");
+  other = g_hash_table_lookup (loader->policy->uids, GUINT_TO_POINTER (entry->agent.uid));
+  if (other != NULL)
+    faults_add (loader->faults, file->path, line, "User=: uid %u is that of agent %s already (%s)",
+                (guint) entry->agent.uid, other->agent.name, other->file->path);
+}
+
+static void
+load_owner (Loader *loader, const KeyFile *file, const KeySection *section, AgentEntry *entry)
+{
+  guint line = key_section_line (section, "Owner");
+
+  entry->owner_line = line;
+  entry->agent.owner = g_strdup (key_section_value (section, "Owner"));
+  if (!load_user (loader, file, line, "Owner", entry->agent.owner, &entry->agent.owner_uid))
+    return;
+  if (entry->agent.owner_uid == 0 || uid_is_nobody (entry->agent.owner_uid) ||
+      name_is_service_user (entry->agent.owner))
+    faults_add (loader->faults, file->path, line,
+                "Owner=: the owner is a person, not root, nobody or a user of this service");
+  if (entry->agent.owner_uid == entry->agent.uid)
+    faults_add (loader->faults, file->path, line,
+                "Owner=: the agent has its owner's own uid, so nothing keeps the two apart");
+}
+
+static void
+load_parts (Loader *loader, const KeyFile *file, const KeySection *section, AgentEntry *entry)
+{
+  const KeyEntry *parts = key_section_entry (section, "Parts");
+  const char *const only_main[] = { "main", NULL };
+
+  if (parts == NULL)
+    {
+      entry->agent.parts = g_strdupv ((char **) only_main);
+      return;
+    }
+  entry->agent.parts = key_entry_words (file, parts, POLICY_MAX_WORDS, loader->faults);
+  for (guint i = 0; entry->agent.parts != NULL && entry->agent.parts[i] != NULL; i++)
+    if (!name_is_plain (entry->agent.parts[i]))
+      {
+        g_autofree char *quoted = quote_text (entry->agent.parts[i]);
+
+        faults_add (loader->faults, file->path, parts->line, "%s is not the name of a part",
+                    quoted);
+      }
+}
+
+static void
+load_initiators (Loader *loader, const KeyFile *file, const KeySection *section, AgentEntry *entry)
+{
+  const KeyEntry *initiators = key_section_entry (section, "Initiators");
+  uid_t uid;
+
+  if (initiators == NULL)
+    {
+      entry->agent.initiators = g_new0 (char *, 1);
+      return;
+    }
+  entry->initiators_line = initiators->line;
+  entry->agent.initiators = key_entry_words (file, initiators, POLICY_MAX_WORDS, loader->faults);
+  for (guint i = 0; entry->agent.initiators != NULL && entry->agent.initiators[i] != NULL; i++)
+    {
+      const char *name = entry->agent.initiators[i];
+
+      if (load_user (loader, file, initiators->line, "Initiators", name, &uid) &&
+          (uid == entry->agent.uid || uid_is_nobody (uid) || name_is_service_user (name)))
+        faults_add (loader->faults, file->path, initiators->line,
+                    "Initiators=: an initiator is not the agent, nobody or a user of this service");
+    }
+}
+
+void
+load_agent (Loader *loader, const ImageFile *image_file)
+{
+  guint before = faults_count (loader->faults);
+  g_autoptr (KeyFile) file =
+      key_file_parse (image_file->path, image_file->content, agent_schema, loader->faults);
+  g_autoptr (AgentEntry) entry = NULL;
+  const KeySection *section;
+
+  if (file == NULL)
+    return;
+  section = key_file_section (file, "Agent");
+  entry = g_new0 (AgentEntry, 1);
+  entry->file = image_file;
+  entry->agent.name = g_strdup (image_file->name);
+  entry->agent.uid = (uid_t) -1;
+  entry->agent.owner_uid = (uid_t) -2;
+  entry->agent.summary = load_text (loader, file, section, "Summary", POLICY_MAX_SUMMARY);
+  load_agent_user (loader, file, section, entry);
+  load_owner (loader, file, section, entry);
+  load_parts (loader, file, section, entry);
+  load_initiators (loader, file, section, entry);
+  if (faults_count (loader->faults) != before)
+    return;
+  g_hash_table_insert (loader->policy->uids, GUINT_TO_POINTER (entry->agent.uid), entry);
+  g_hash_table_insert (loader->policy->agents, entry->agent.name, entry);
+  g_steal_pointer (&entry);
+}
+
+/* An agent that stood in for a person would make "another person" mean nothing. */
+static void
+check_person (
+    Loader *loader, const AgentEntry *entry, guint line, const char *key, const char *name)
+{
+  const PolicyAgent *agent;
+  uid_t uid;
+
+  if (!loader->names->user_by_name (name, &uid))
+    return;
+  agent = policy_agent_by_uid (loader->policy, uid);
+  if (agent != NULL)
+    faults_add (loader->faults, entry->file->path, line,
+                "%s=: %s is the user of agent %s, not a person", key, name, agent->name);
+}
+
+void
+load_check_people (Loader *loader)
+{
+  GHashTableIter iter;
+  gpointer value;
+
+  g_hash_table_iter_init (&iter, loader->policy->agents);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      const AgentEntry *entry = value;
+
+      check_person (loader, entry, entry->owner_line, "Owner", entry->agent.owner);
+      for (guint i = 0; entry->agent.initiators[i] != NULL; i++)
+        check_person (loader, entry, entry->initiators_line, "Initiators",
+                      entry->agent.initiators[i]);
+    }
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of this folder share and nobody else sees: the loaded set behind a Policy, and the
+ * loaders, one a kind of file.  They run in the order of Folder, so that each finds what it refers
+ * to; each adds its faults and goes on.
+ */
+#pragma once
+
+#include "service/policy/fault.h"
+#include "service/policy/image.h"
+#include "service/policy/keyfile.h"
+#include "service/policy/policy.h"
+#include "service/policy/when.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define POLICY_MAX_WORDS 256   /* of a list: agents, actions, approvers, globs */
+#define POLICY_MAX_LABEL 80    /* bytes of Label= */
+#define POLICY_MAX_SUMMARY 200 /* bytes of Summary= */
+#define POLICY_MAX_MEMBERS 64  /* settings of a module, facts of an action */
+#define POLICY_MAX_COUNT 16    /* Count= */
+
+typedef struct
+{
+  char *name, *key; /* "reply-to" and "ReplyTo" */
+  char *label;
+  const Type *type;
+  gboolean required;
+  JsonTree *fallback;
+} ManifestSetting;
+
+typedef struct
+{
+  char *name, *summary;
+  gboolean describes;
+  GPtrArray *settings; /* ManifestSetting, in file order */
+  const ImageFile *file;
+  const ImageModule *object; /* NULL where the shared object is not there */
+} Manifest;
+
+typedef struct
+{
+  PolicyAction action;
+  const ImageFile *file;
+  const Manifest *manifest;
+} ActionEntry;
+
+typedef struct
+{
+  PolicyAgent agent;
+  const ImageFile *file;
+  guint owner_line, initiators_line;
+} AgentEntry;
+
+typedef struct
+{
+  char *id; /* "offboarding.rule:mail" */
+  const ImageFile *file;
+  guint order;    /* among all rules: by file name, then as written */
+  char **agents;  /* "*" alone: every agent */
+  char **actions; /* ids, "PREFIX.*", or "*" alone */
+  char **parts;   /* NULL: every part */
+  Decision decision;
+  GPtrArray *when; /* When: all must hold */
+  char **approvers;
+  Separation separation;
+  PasskeyKinds passkeys;
+  guint count;
+  guint64 lifetime;
+  GPtrArray *limits; /* PolicyLimit */
+} Rule;
+
+struct Policy
+{
+  PolicyNames names;
+  Image *image;
+  GHashTable *modules; /* name → Manifest */
+  GHashTable *actions; /* id → ActionEntry */
+  GHashTable *agents;  /* name → AgentEntry */
+  GHashTable *uids;    /* uid → AgentEntry */
+  GPtrArray *rules;    /* Rule */
+  /* what a lookup needs: "AGENT ACTION" → GPtrArray of Rule, AGENT → those with a pattern; "*" is
+   * an agent here */
+  GHashTable *exact;
+  GHashTable *patterns;
+};
+
+typedef struct
+{
+  Policy *policy;
+  const PolicyNames *names;
+  Faults *faults;
+} Loader;
+
+/* --- loaders (load-*.c) --- */
+
+void load_module (Loader *loader, const ImageFile *file);
+void load_action (Loader *loader, const ImageFile *file);
+void load_agent (Loader *loader, const ImageFile *file);
+void load_rules (Loader *loader, const ImageFile *file);
+/* load_check_people: what can be said only when every agent is known: nobody named as a person is
+ * an agent's user. */
+void load_check_people (Loader *loader);
+
+/* loader_is_broken: whether there is such a file; where it did not load, its own faults say enough.
+ */
+gboolean loader_is_broken (const Loader *loader, Folder folder, const char *name);
+
+/* --- shared by loaders (load.c) --- */
+
+/* load_type: the type that Type= names; NULL with a fault. */
+const Type *load_type (Loader *loader, const KeyFile *file, const KeySection *section);
+/* load_text: a copy of a text for people, at most @max bytes; NULL with a fault. */
+char *load_text (
+    Loader *loader, const KeyFile *file, const KeySection *section, const char *key, gsize max);
+/* load_value: the value that @key spells; NULL with a fault, or where the key is absent. */
+JsonTree *load_value (Loader *loader,
+                      const KeyFile *file,
+                      const KeySection *section,
+                      const char *key,
+                      const Type *type,
+                      const char *name);
+/* load_number: 1 to @max; 0 with a fault. */
+guint load_number (Loader *loader, const KeyFile *file, const KeyEntry *entry, guint max);
+/* load_fault: a fault whose text is @error's, without its reason. */
+void load_fault (Loader *loader, const KeyFile *file, guint line, const GError *error);
+/* load_user: name and uid are each other's; FALSE with a fault. */
+gboolean load_user (Loader *loader,
+                    const KeyFile *file,
+                    guint line,
+                    const char *key,
+                    const char *name,
+                    uid_t *out_uid);
+
+/* action_argument: the argument of that name, or NULL. */
+const PolicyArgument *action_argument (const PolicyAction *action, const char *name);
+
+void manifest_free (Manifest *manifest);
+void action_entry_free (ActionEntry *entry);
+void agent_entry_free (AgentEntry *entry);
+void rule_free (Rule *rule);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Manifest, manifest_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ActionEntry, action_entry_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AgentEntry, agent_entry_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Rule, rule_free)
+
+/* --- rules (rule.c) --- */
+
+/* rule_index: makes a rule known to lookups. */
+void rule_index (Policy *policy, Rule *rule);
+/* rules_of: (transfer container): rules whose Agents and Actions match, in their order. */
+GPtrArray *rules_of (const Policy *policy, const char *agent, const char *action);
+/* action_pattern_matches: @pattern is an id, "PREFIX.*" or "*". */
+gboolean action_pattern_matches (const char *pattern, const char *action);
+gboolean is_action_pattern (const char *word);
+
+/* --- identity (identity.c) --- */
+
+/* uid_is_nobody: the overflow uid, which stands for whoever has no other here, and (uid_t) -1. */
+gboolean uid_is_nobody (uid_t uid);
+
+G_END_DECLS

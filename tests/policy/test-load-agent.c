@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Agent files: who cannot be an agent, an owner or an initiator; then lookup. */
+#include "tests/policy/set.h"
+
+#define HEAD "[Agent]\nSummary=S\n"
+
+static const struct
+{
+  const char *text;
+  guint line;
+  const char *says;
+} refused[] = {
+  { "", 0, NULL }, /* a mask: no fault */
+  { "# nothing\n", 1, "lacks a section [Agent]" },
+  { "[Agent]\nUser=alice\nOwner=hr.jones\n", 1, "lacks Summary=" },
+  { HEAD "Owner=hr.jones\n", 1, "lacks User=" },
+  { HEAD "User=alice\n", 1, "lacks Owner=" },
+  { HEAD "User=ghost\nOwner=hr.jones\n", 3, "there is no user 'ghost'" },
+  { HEAD "User=2005\nOwner=hr.jones\n", 3, "'2005' is not the name of a user" },
+  { HEAD "User=root\nOwner=hr.jones\n", 3, "cannot be root" },
+  { HEAD "User=nobody\nOwner=hr.jones\n", 3, "cannot be root, nobody" },
+  { HEAD "User=undersign\nOwner=hr.jones\n", 3, "a user of this service" },
+  { HEAD "User=undersign-executor\nOwner=hr.jones\n", 3, "a user of this service" },
+  { HEAD "User=undersign-mail\nOwner=hr.jones\n", 3, "a user of this service" },
+  { HEAD "User=twin\nOwner=hr.jones\n", 3, "is another user's too" },
+  { HEAD "User=it.lead\nOwner=it.lead\n", 4, "its owner's own uid" },
+  { HEAD "User=it.lead\nOwner=ghost\n", 4, "there is no user 'ghost'" },
+  { HEAD "User=it.lead\nOwner=root\n", 4, "the owner is a person" },
+  { HEAD "User=it.lead\nOwner=undersign\n", 4, "the owner is a person" },
+  { HEAD "User=it.lead\nOwner=agent-other\n", 4, "is the user of agent other" },
+  { HEAD "User=it.lead\nOwner=@hr\n", 4, "'@hr' is not the name of a user" },
+  { HEAD "User=agent-other\nOwner=alice\n", 3, "uid 2002 is that of agent other" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nParts=main Licences\n", 5, "'Licences' is not the name" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nParts=main main\n", 5, "stands twice" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nParts=\n", 5, "Parts= has no value" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nInitiators=ghost\n", 5, "there is no user 'ghost'" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nInitiators=@hr\n", 5, "is not the name of a user" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nInitiators=it.lead\n", 5, "an initiator is not the agent" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nInitiators=undersign\n", 5, "an initiator is not" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nInitiators=agent-other\n", 5, "the user of agent other" },
+  { HEAD "User=it.lead\nOwner=hr.jones\nDecision=allow\n", 5, "not a key of [Agent]" },
+  { HEAD "User=it.lead\nUser=hr.kim\nOwner=hr.jones\n", 4, "User= stands twice" },
+};
+
+static void
+test_refused (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
+    {
+      g_autoptr (Set) set = set_new ();
+      g_autofree char *where = g_strdup_printf ("agents/third.agent:%u: ", refused[i].line);
+
+      set_put (set, "agents/third.agent", refused[i].text);
+      if (refused[i].says != NULL)
+        set_assert_fault (set, where, refused[i].says);
+      else
+        policy_free (set_parse (set));
+    }
+}
+
+/* The later file is at fault, and names the earlier one. */
+static void
+test_one_agent_a_uid (void)
+{
+  g_autoptr (Set) set = set_new ();
+
+  set_put_shipped (set, "agents/zz.agent", HEAD "User=agent-offboarding\nOwner=alice\n");
+  set_assert_fault (set, "agents/zz.agent:3: ", "(agents/offboarding.agent)");
+}
+
+static void
+test_lookup (void)
+{
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (Policy) policy = set_parse (set);
+  const PolicyAgent *agent = policy_agent_by_uid (policy, 2001);
+
+  g_assert_cmpstr (agent->name, ==, "offboarding");
+  g_assert_cmpstr (agent->owner, ==, "hr.jones");
+  g_assert_cmpuint (agent->owner_uid, ==, 3001);
+  g_assert_true (agent == policy_agent_by_name (policy, "offboarding"));
+  g_assert_true (policy_agent_has_part (agent, "licences"));
+  g_assert_false (policy_agent_has_part (agent, "licence"));
+  g_assert_false (policy_agent_has_part (agent, ""));
+  g_assert_cmpstr (agent->initiators[0], ==, "hr.kim");
+
+  agent = policy_agent_by_name (policy, "other");
+  g_assert_true (policy_agent_has_part (agent, "main"));
+  g_assert_false (policy_agent_has_part (agent, "licences"));
+  g_assert_null (agent->initiators[0]);
+
+  g_assert_null (policy_agent_by_uid (policy, 0));
+  g_assert_null (policy_agent_by_uid (policy, 3001));
+  g_assert_null (policy_agent_by_uid (policy, (uid_t) -1));
+  g_assert_null (policy_agent_by_name (policy, "agent-other"));
+}
+
+static void
+test_masked (void)
+{
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (Policy) policy = NULL;
+
+  set_put (set, "agents/other.agent", "");
+  policy = set_parse (set);
+  g_assert_null (policy_agent_by_uid (policy, 2002));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/policy/load-agent/refused", test_refused);
+  g_test_add_func ("/policy/load-agent/one-agent-a-uid", test_one_agent_a_uid);
+  g_test_add_func ("/policy/load-agent/lookup", test_lookup);
+  g_test_add_func ("/policy/load-agent/masked", test_masked);
+  return g_test_run ();
+}

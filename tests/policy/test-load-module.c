@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Manifests of modules, the image they come in, and what stays out of policy for good. */
+#include "service/policy/image.h"
+#include "tests/policy/set.h"
+
+#include "dbus/error.h"
+
+static const struct
+{
+  const char *text;
+  const char *where;
+  const char *says;
+} refused[] = {
+  { "[Setting a]\nLabel=A\nType=line\n", "1", "lacks a section [Module]" },
+  { "[Module]\n", "1", "[Module] lacks Summary=" },
+  { "[Module]\nSummary=M\nDescribe=true\n", "3", "Describe= takes yes or no, not 'true'" },
+  { "[Module]\nSummary=M\nCredential=yes\n", "3", "Credential= is not a key of [Module]" },
+  { "[Module]\nSummary=M\n[Setting]\nLabel=A\nType=line\n", "3", "needs a name" },
+  { "[Module]\nSummary=M\n[Setting a_b]\nLabel=A\nType=line\n", "3", "'a_b' is not a name" },
+  { "[Module]\nSummary=M\n[Setting a]\nType=line\n", "3", "[Setting a] lacks Label=" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\n", "3", "[Setting a] lacks Type=" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=string\n", "5", "there is no type 'string'" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=file\n", "5", "cannot be of type file" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=boolean\n", "5", "cannot be of type boolean" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email-list\n", "5", "cannot be of type" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=choice\n", "5", "cannot be of type choice" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email\nRequired=yes\nDefault=a@example.com\n",
+    "7", "exclude each other" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email\nDefault=a\n", "6", "a: " },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email\nDefault=a@EXAMPLE.com\n", "6",
+    "the canonical spelling is \"a@example.com\"" },
+  { "[Module]\nSummary=M\n[Setting module]\nLabel=A\nType=line\n", "3", "Module= has a meaning" },
+  { "[Module]\nSummary=M\n[Setting credential]\nLabel=A\nType=line\n", "3",
+    "Credential= has a meaning" },
+  { "[Module]\nSummary=M\n[Setting describe-credential]\nLabel=A\nType=line\n", "3",
+    "DescribeCredential= has a meaning" },
+};
+
+static void
+test_refused (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
+    {
+      g_autoptr (Set) set = set_new ();
+      g_autofree char *where = g_strdup_printf ("modules/null.module:%s: ", refused[i].where);
+
+      set_put (set, "modules/null.module", refused[i].text);
+      set_assert_fault (set, where, refused[i].says);
+    }
+}
+
+/* Changes one thing of an image that nothing but our own snapshot can have written. */
+static void
+assert_no_image (const char *format, gboolean swap, const char *folder, const char *name)
+{
+  GVariantBuilder files, modules;
+  g_autoptr (GVariant) root = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+  const char *content = "[Module]\nSummary=x\n";
+
+  g_variant_builder_init (&files, G_VARIANT_TYPE ("a" IMAGE_FILE_TYPE));
+  g_variant_builder_init (&modules, G_VARIANT_TYPE ("a" IMAGE_MODULE_TYPE));
+  for (guint i = 0; i < 2; i++)
+    g_variant_builder_add (&files, "(ssbs@ay)", folder, (i == 0) == swap ? "z.z" : name, TRUE, "/x",
+                           g_variant_new_bytestring (content));
+  root = g_variant_ref_sink (g_variant_new ("(s@a" IMAGE_FILE_TYPE "@a" IMAGE_MODULE_TYPE ")",
+                                            format, g_variant_builder_end (&files),
+                                            g_variant_builder_end (&modules)));
+  bytes = g_variant_get_data_as_bytes (root);
+  g_assert_null (image_decode (bytes, &error));
+  g_assert_true (us_error_has_reason (error, "policy-invalid"));
+}
+
+static void
+test_image (void)
+{
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (GBytes) image = set_image (set);
+  g_autoptr (GBytes) cut = g_bytes_new_from_bytes (image, 0, g_bytes_get_size (image) - 1);
+  g_autoptr (GBytes) empty = g_bytes_new (NULL, 0);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (policy_parse (cut, &set_names, &error));
+  g_assert_error (error, US_ERROR, US_ERROR_POLICY_INVALID);
+  g_assert_null (policy_parse (empty, &set_names, NULL));
+  assert_no_image ("undersign.policy/2", FALSE, "actions", "a.b");
+  assert_no_image (IMAGE_FORMAT, TRUE, "actions", "a.b");
+  assert_no_image (IMAGE_FORMAT, FALSE, "actions", "z.z");
+  assert_no_image (IMAGE_FORMAT, FALSE, "actions", "a");
+  assert_no_image (IMAGE_FORMAT, FALSE, "actions", "../a.b");
+  assert_no_image (IMAGE_FORMAT, FALSE, "action", "a.b");
+}
+
+static void
+test_settings (void)
+{
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (Policy) policy = set_parse (set);
+  const PolicyAction *action = policy_action (policy, "mail.send");
+  const PolicySetting *setting;
+
+  g_assert_cmpuint (action->settings->len, ==, 3);
+  setting = g_ptr_array_index (action->settings, 0);
+  g_assert_cmpstr (setting->name, ==, "server");
+  g_assert_cmpstr (setting->label, ==, "Server");
+  g_assert_cmpstr (type_name (setting->type), ==, "hostport");
+  g_assert_cmpstr (json_tree_string (setting->value), ==, "smtp.example.com:587");
+  setting = g_ptr_array_index (action->settings, 2);
+  g_assert_cmpstr (setting->name, ==, "reply-to");
+  g_assert_cmpstr (json_tree_string (setting->value), ==, "");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/policy/load-module/refused", test_refused);
+  g_test_add_func ("/policy/load-module/image", test_image);
+  g_test_add_func ("/policy/load-module/settings", test_settings);
+  return g_test_run ();
+}
