@@ -199,6 +199,14 @@ GPtrArray *policy_actions_of (const Policy *policy, const PolicyAgent *agent);
 /* policy_digest: "sha256:…" over what governs this agent's use of this action (see the page). */
 char *policy_digest (const Policy *policy, const PolicyAgent *agent, const PolicyAction *action);
 
+typedef struct
+{
+  guint actions, agents, rules;
+} PolicyCounts;
+
+/* policy_count: for a person who asks what is loaded; decides nothing. */
+void policy_count (const Policy *policy, PolicyCounts *out_counts);
+
 /* --- arguments --- */
 
 /*
