@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs unittest cases and prints TAP, so that Meson and tests/check count each test."""
+"""Runs unittest cases and prints TAP: one line a test, so that Meson and tests/check count each."""
 
 import sys
 import traceback
@@ -7,49 +7,47 @@ import unittest
 
 
 class _Result(unittest.TestResult):
+    """A test is good when nothing about it failed: itself, its subtests, its cleanup."""
+
     def __init__(self, prefix):
         super().__init__()
         self.prefix = prefix
         self.count = 0
+        self.good, self.note = True, ""
 
-    def _line(self, test, good, note=""):
+    def startTest(self, test):
+        super().startTest(test)
+        self.good, self.note = True, ""
+
+    def stopTest(self, test):
+        super().stopTest(test)
         self.count += 1
         name = f"{self.prefix}/{test.id().split('.', 1)[-1]}".replace("#", "\\#")
-        print(f"{'ok' if good else 'not ok'} {self.count} - {name}{note}", flush=True)
+        note = self.note if self.good else ""
+        print(f"{'ok' if self.good else 'not ok'} {self.count} - {name}{note}", flush=True)
 
-    def _failed(self, test, error):
-        self._line(test, False)
+    def _failed(self, what, error):
+        self.good = False
+        print(f"# {what}", flush=True)
         for line in "".join(traceback.format_exception(*error)).splitlines():
             print(f"# {line}", flush=True)
 
-    def addSuccess(self, test):
-        self._line(test, True)
-
     def addSkip(self, test, reason):
-        self._line(test, True, f" # SKIP {reason}")
+        super().addSkip(test, reason)
+        self.note = f" # SKIP {reason}"
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
-        self._failed(test, err)
+        self._failed(test.id(), err)
 
     def addError(self, test, err):
         super().addError(test, err)
-        self._failed(test, err)
+        self._failed(test.id(), err)
 
     def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
         if err is not None:
-            super().addSubTest(test, subtest, err)
-            print(f"# in {subtest}", flush=True)
-            for line in "".join(traceback.format_exception(*err)).splitlines():
-                print(f"# {line}", flush=True)
-            self._broken = getattr(self, "_broken", set()) | {test.id()}
-
-    def stopTest(self, test):
-        # unittest reports no success for a test whose subtest failed; TAP needs its line.
-        if test.id() in getattr(self, "_broken", set()):
-            self._broken.discard(test.id())
-            self._line(test, False)
-        super().stopTest(test)
+            self._failed(subtest.id(), err)
 
 
 def main(prefix, module="__main__"):
