@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * polkit over D-Bus.  polkit itself waits for ever for a person, so the time-out is ours.  No
+ * polkit, an error of it, an answer of another shape and no answer in time are all a denial.
+ */
+#include "service/admin/authority.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+
+#define POLKIT_NAME "org.freedesktop.PolicyKit1"
+#define POLKIT_PATH "/org/freedesktop/PolicyKit1/Authority"
+#define POLKIT_INTERFACE "org.freedesktop.PolicyKit1.Authority"
+#define POLKIT_ALLOW_INTERACTION 1u
+
+typedef struct
+{
+  GDBusConnection *bus;
+  GCancellable *cancellable;
+  char *action;
+  char *cancellation; /* polkit's handle on this check */
+  guint timer;
+  gboolean timed_out;
+  AuthorityDone done;
+  gpointer data;
+} Check;
+
+static void
+check_free (Check *check)
+{
+  if (check->timer != 0)
+    g_source_remove (check->timer);
+  g_object_unref (check->bus);
+  g_object_unref (check->cancellable);
+  g_free (check->action);
+  g_free (check->cancellation);
+  g_free (check);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Check, check_free)
+
+static gboolean
+read_answer (const Check *check, GVariant *reply, GError **error)
+{
+  gboolean authorised = FALSE, challenge = FALSE;
+
+  if (!g_variant_is_of_type (reply, G_VARIANT_TYPE ("((bba{ss}))")))
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE,
+                         "polkit gave no answer for %s", check->action);
+  g_variant_get (reply, "((bb@a{ss}))", &authorised, &challenge, NULL);
+  if (authorised)
+    return TRUE;
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE,
+                       challenge ? "%s needs authentication, and nobody was asked for it"
+                                 : "polkit does not allow %s",
+                       check->action);
+}
+
+static void
+on_answer (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (Check) check = data;
+  g_autoptr (GError) bus_error = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) reply =
+      g_dbus_connection_call_finish (G_DBUS_CONNECTION (source), result, &bus_error);
+
+  if (check->timed_out)
+    us_error_set (&error, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE,
+                  "polkit did not answer for %s in time", check->action);
+  else if (reply == NULL)
+    {
+      g_message ("polkit: %s", bus_error->message);
+      us_error_set (&error, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE,
+                    "polkit gave no answer for %s", check->action);
+    }
+  else
+    read_answer (check, reply, &error);
+  check->done (error, check->data);
+}
+
+static gboolean
+on_timeout (gpointer data)
+{
+  Check *check = data;
+
+  check->timer = 0;
+  check->timed_out = TRUE;
+  g_dbus_connection_call (check->bus, POLKIT_NAME, POLKIT_PATH, POLKIT_INTERFACE,
+                          "CancelCheckAuthorization", g_variant_new ("(s)", check->cancellation),
+                          NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START, 1000, NULL, NULL, NULL);
+  g_cancellable_cancel (check->cancellable);
+  return G_SOURCE_REMOVE;
+}
+
+void
+authority_check (GDBusConnection *bus,
+                 const char *action,
+                 const char *sender,
+                 gboolean interactive,
+                 guint seconds,
+                 AuthorityDone done,
+                 gpointer data)
+{
+  static guint64 serial = 0;
+  Check *check = g_new0 (Check, 1);
+  GVariantBuilder subject;
+
+  check->bus = g_object_ref (bus);
+  check->cancellable = g_cancellable_new ();
+  check->action = g_strdup (action);
+  check->cancellation = g_strdup_printf ("undersign-%" G_GUINT64_FORMAT, ++serial);
+  check->done = done;
+  check->data = data;
+  check->timer = g_timeout_add_seconds (seconds, on_timeout, check);
+
+  g_variant_builder_init (&subject, G_VARIANT_TYPE ("a{sv}"));
+  g_variant_builder_add (&subject, "{sv}", "name", g_variant_new_string (sender));
+  g_dbus_connection_call (
+      bus, POLKIT_NAME, POLKIT_PATH, POLKIT_INTERFACE, "CheckAuthorization",
+      g_variant_new ("((sa{sv})sa{ss}us)", "system-bus-name", &subject, action, NULL,
+                     interactive ? POLKIT_ALLOW_INTERACTION : 0u, check->cancellation),
+      NULL, G_DBUS_CALL_FLAGS_NONE, G_MAXINT, check->cancellable, on_answer, check);
+}

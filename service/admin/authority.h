@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Asks polkit whether a caller may do something. */
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* Called once: @error is NULL only where polkit said yes; it is borrowed. */
+typedef void (*AuthorityDone) (const GError *error, gpointer data);
+
+/*
+ * authority_check:
+ * @bus: the system bus
+ * @action: the polkit action
+ * @sender: the caller's unique name, which is the subject
+ * @interactive: whether polkit may ask a person
+ * @seconds: after which there is no answer: the check is cancelled, the call denied
+ *
+ * Never calls @done before it returns.
+ */
+void authority_check (GDBusConnection *bus,
+                      const char *action,
+                      const char *sender,
+                      gboolean interactive,
+                      guint seconds,
+                      AuthorityDone done,
+                      gpointer data);
+
+G_END_DECLS

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SetCredential and RemoveCredential.  A credential is stored encrypted where systemd finds it,
+ * with a drop-in that has it loaded into the runner of its module and nothing else.  It is never
+ * read back.
+ */
+#include "service/admin/call.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/admin/encrypt.h"
+#include "service/admin/option.h"
+#include "service/admin/systemd.h"
+#include "service/base/clock.h"
+#include "service/base/file.h"
+#include "service/base/memfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gunixfdlist.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CREDENTIAL_MAX (1024 * 1024)
+#define READ_SECONDS 5
+
+/* Where the parts of one credential are. */
+typedef struct
+{
+  char *file;        /* name in the credential folder */
+  char *drop_in_dir; /* name in the unit folder */
+  char *drop_in;     /* name in that */
+  char *unit;
+} Place;
+
+static void
+place_clear (Place *place)
+{
+  g_free (place->file);
+  g_free (place->drop_in_dir);
+  g_free (place->drop_in);
+  g_free (place->unit);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Place, place_clear)
+
+static gboolean
+place_find (const AdminConfig *config,
+            const char *module,
+            const char *name,
+            Place *out_place,
+            GError **error)
+{
+  g_autofree char *path = NULL;
+  struct stat status;
+
+  if (!word_check ("module", module, error) || !word_check ("name", name, error))
+    return FALSE;
+  path = g_strconcat (config->policy.module_dir, "/", module, ".so", NULL);
+  if (lstat (path, &status) != 0 || !S_ISREG (status.st_mode))
+    return us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
+                         "no module \"%s\" is installed", module);
+  out_place->file = g_strdup_printf ("undersign-%s.%s", module, name);
+  out_place->unit = g_strdup_printf ("undersign-runner@%s.service", module);
+  out_place->drop_in_dir = g_strconcat (out_place->unit, ".d", NULL);
+  out_place->drop_in = g_strdup_printf ("undersign-credential-%s.conf", name);
+  return TRUE;
+}
+
+/* A folder below @dirfd, made where it is missing. */
+static int
+folder_open (int dirfd, const char *path, mode_t mode, uid_t owner, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  int fd = -1;
+
+  if (mkdirat (dirfd, path, mode) != 0 && errno != EEXIST)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %s", path,
+                    g_strerror (errno));
+      return -1;
+    }
+  fd = dir_open_trusted (dirfd, path, owner, &reason);
+  if (fd < 0)
+    us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s", reason->message);
+  return fd;
+}
+
+/* Replaces @name as a whole, so that a reader finds the old content or the new. */
+static gboolean
+file_replace (int dirfd, const char *name, GBytes *content, mode_t mode, GError **error)
+{
+  g_autofree char *temporary = g_strdup_printf (".%s.new", name);
+  gsize len = 0;
+  const guint8 *data = g_bytes_get_data (content, &len);
+  gboolean good = FALSE;
+  int fd = -1;
+
+  unlinkat (dirfd, temporary, 0);
+  fd = openat (dirfd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  if (fd >= 0)
+    {
+      good = fchmod (fd, mode) == 0 && fd_write_all (fd, data, len, NULL) && fsync (fd) == 0;
+      close (fd);
+      good = good && renameat (dirfd, temporary, dirfd, name) == 0 && fsync (dirfd) == 0;
+    }
+  if (!good)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot write %s: %s", name,
+                    g_strerror (errno));
+      unlinkat (dirfd, temporary, 0);
+    }
+  return good;
+}
+
+static gboolean
+credential_store (const AdminConfig *config, const Place *place, GBytes *content, GError **error)
+{
+  int fd = folder_open (AT_FDCWD, config->credential_dir, 0700, config->policy.owner, error);
+  gboolean good = FALSE;
+
+  if (fd < 0)
+    return FALSE;
+  good = file_replace (fd, place->file, content, 0600, error);
+  close (fd);
+  return good;
+}
+
+static gboolean
+drop_in_store (const AdminConfig *config, const Place *place, const char *name, GError **error)
+{
+  g_autofree char *text = g_strdup_printf ("# Written by undersign-admin(8).\n[Service]\n"
+                                           "LoadCredentialEncrypted=%s:%s/%s\n",
+                                           name, config->credential_dir, place->file);
+  g_autoptr (GBytes) content = g_bytes_new (text, strlen (text));
+  int units = folder_open (AT_FDCWD, config->unit_dir, 0755, config->policy.owner, error);
+  int fd = -1;
+  gboolean good = FALSE;
+
+  if (units < 0)
+    return FALSE;
+  fd = folder_open (units, place->drop_in_dir, 0755, config->policy.owner, error);
+  close (units);
+  if (fd < 0)
+    return FALSE;
+  good = file_replace (fd, place->drop_in, content, 0644, error);
+  close (fd);
+  return good;
+}
+
+/* Only what cannot change or block for ever under us: a pipe, which is read once, or a sealed
+ * memfd. */
+static gboolean
+descriptor_check (int fd, gboolean *out_is_pipe, GError **error)
+{
+  struct stat status;
+  gsize size = 0;
+
+  *out_is_pipe = fstat (fd, &status) == 0 && S_ISFIFO (status.st_mode);
+  if (*out_is_pipe)
+    return TRUE;
+  if (memfd_check (fd, CREDENTIAL_MAX, &size, NULL))
+    return TRUE;
+  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                       "\"secret\" must be a pipe, or a sealed memfd of at most %d bytes",
+                       CREDENTIAL_MAX);
+}
+
+/* Reads to the end, within a few seconds. */
+static Secret *
+secret_receive (int fd, gboolean is_pipe, GError **error)
+{
+  g_autoptr (Secret) buffer = secret_new (CREDENTIAL_MAX + 1);
+  guint64 deadline = clock_boottime () + READ_SECONDS * (guint64) G_USEC_PER_SEC;
+  gsize len = 0;
+  ssize_t got = -1;
+
+  if (buffer == NULL)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot lock memory");
+      return NULL;
+    }
+  while (len <= CREDENTIAL_MAX && got != 0)
+    {
+      struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+      guint64 now = clock_boottime ();
+
+      if (now >= deadline || poll (&poll_fd, 1, (int) ((deadline - now) / 1000 + 1)) == 0)
+        {
+          us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                        "\"secret\" did not end within %d seconds", READ_SECONDS);
+          return NULL;
+        }
+      got = is_pipe ? read (fd, secret_data (buffer) + len, CREDENTIAL_MAX + 1 - len)
+                    : pread (fd, secret_data (buffer) + len, CREDENTIAL_MAX + 1 - len, (off_t) len);
+      if (got < 0 && errno != EINTR && errno != EAGAIN)
+        {
+          us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                        "\"secret\" cannot be read: %s", g_strerror (errno));
+          return NULL;
+        }
+      len += got > 0 ? (gsize) got : 0;
+    }
+  if (len == 0 || len > CREDENTIAL_MAX)
+    {
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT,
+                    len == 0 ? US_REASON_BAD_VALUE : US_REASON_TOO_LARGE,
+                    "\"secret\" must have 1 to %d bytes", CREDENTIAL_MAX);
+      return NULL;
+    }
+  return secret_new_from (secret_data (buffer), len);
+}
+
+GVariant *
+handle_set_credential (const AdminCall *call, GError **error)
+{
+  const AdminConfig *config = call->state->config;
+  const char *module = NULL, *name = NULL;
+  g_autoptr (GBytes) encrypted = NULL;
+  g_autoptr (Secret) secret = NULL;
+  g_auto (Place) place = { NULL };
+  gint32 handle = -1;
+  gboolean is_pipe = FALSE;
+  int fd = -1;
+
+  g_variant_get (call->body, "(&s&sh)", &module, &name, &handle);
+  if (call->fds == NULL || handle < 0 || handle >= g_unix_fd_list_get_length (call->fds))
+    {
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_HANDLE,
+                    "\"secret\" is no descriptor of the message");
+      return NULL;
+    }
+  fd = g_unix_fd_list_peek_fds (call->fds, NULL)[handle];
+  if (!place_find (config, module, name, &place, error) || !descriptor_check (fd, &is_pipe, error))
+    return NULL;
+  secret = secret_receive (fd, is_pipe, error);
+  if (secret == NULL)
+    return NULL;
+  encrypted = encrypt_credential (config->encrypt, name, secret, error);
+  if (encrypted == NULL || !credential_store (config, &place, encrypted, error) ||
+      !drop_in_store (config, &place, name, error))
+    return NULL;
+  systemd_unit_changed (call->state->bus, place.unit);
+  return g_variant_new ("()");
+}
+
+/* Removes a file; @out_gone says whether there was one. */
+static gboolean
+file_remove (
+    const char *dir, const char *below, const char *name, gboolean *out_gone, GError **error)
+{
+  g_autofree char *path = below != NULL ? g_strconcat (dir, "/", below, "/", name, NULL)
+                                        : g_strconcat (dir, "/", name, NULL);
+
+  *out_gone = unlink (path) == 0;
+  if (!*out_gone && errno != ENOENT)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot remove %s: %s",
+                         path, g_strerror (errno));
+  return TRUE;
+}
+
+GVariant *
+handle_remove_credential (const AdminCall *call, GError **error)
+{
+  const AdminConfig *config = call->state->config;
+  const char *module = NULL, *name = NULL;
+  gboolean had_drop_in = FALSE, had_file = FALSE;
+  g_auto (Place) place = { NULL };
+
+  g_variant_get (call->body, "(&s&s)", &module, &name);
+  if (!place_find (config, module, name, &place, error) ||
+      !file_remove (config->unit_dir, place.drop_in_dir, place.drop_in, &had_drop_in, error) ||
+      !file_remove (config->credential_dir, NULL, place.file, &had_file, error))
+    return NULL;
+  if (!had_drop_in && !had_file)
+    {
+      us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
+                    "module \"%s\" has no credential \"%s\" here", module, name);
+      return NULL;
+    }
+  systemd_unit_changed (call->state->bus, place.unit);
+  return g_variant_new ("()");
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The program: the paths of an installation, and nothing to choose. */
+#include "config.h"
+
+#include "service/admin/admin.h"
+
+#include "service/base/prefork.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+int
+main (int argc, char **argv)
+{
+  static const AdminConfig config = {
+    .executor = UNDERSIGN_RUNTIME_DIR "/executor.sock",
+    .credential_dir = "/etc/credstore.encrypted",
+    .unit_dir = "/etc/systemd/system",
+    .encrypt = "/usr/bin/systemd-creds",
+    .relying_party_dir = UNDERSIGN_CONFIG_DIR "/relying-parties.d",
+    .policy = { .data_dir = UNDERSIGN_DATA_DIR,
+                .config_dir = UNDERSIGN_CONFIG_DIR,
+                .module_dir = UNDERSIGN_MODULE_DIR,
+                .owner = 0 },
+    .authorise_seconds = 10,
+    .interactive_seconds = 120,
+    .enrolment_seconds = 300,
+    .idle_seconds = 60,
+  };
+
+  if (argc != 1)
+    {
+      fprintf (stderr, "undersign-admin is started by the bus and takes no argument\n");
+      return 2;
+    }
+  signal (SIGPIPE, SIG_IGN);
+  return admin_run (&config);
+}

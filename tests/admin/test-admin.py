@@ -1,0 +1,541 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""undersign-admin on a bus of its own, with a polkit that allows, denies, hangs or is not there.
+
+usage: test-admin.py DAEMON EXECUTOR [TEST…]   (the two programs of this folder)
+"""
+
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../lib"))
+
+import gi  # noqa: E402
+
+gi.require_version("Gio", "2.0")
+from gi.repository import Gio, GLib  # noqa: E402
+
+from undersign_test import bus as raw  # noqa: E402
+from undersign_test import tap  # noqa: E402
+
+NAME, PATH = "org.undersign1.Admin", "/org/undersign1/Admin"
+ROOT = os.path.join(HERE, "../..")
+DAEMON, EXECUTOR = sys.argv[1:3]
+BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><listen>unix:path={path}</listen>
+<policy context="default"><allow user="*"/><allow own="*"/><allow eavesdrop="true"/>
+<allow send_destination="*" eavesdrop="true"/></policy></busconfig>
+"""
+ENCRYPT = """#!/bin/sh
+printf '%s\\n' "$@" > {folder}/arguments
+tr '\\0' '\\n' < /proc/$$/environ > {folder}/environment
+secret=$(cat)
+case $secret in
+  refuse*) echo 'no key here' >&2; exit 1 ;;
+esac
+echo "encrypted:$(printf %s "$secret" | wc -c)"
+"""
+
+CALLS = {
+    "BeginEnroll": ("(sa{sv})", ("daemon", {"kind": ("s", "software"), "label": ("s", "desk")})),
+    "ListPasskeys": (None, None),
+    "RevokePasskey": ("(ay)", (b"\1\2",)),
+    "RemoveCredential": ("(ss)", ("mail", "smtp")),
+    "ReloadPolicy": (None, None),
+    "Halt": ("(s)", ("maintenance",)),
+    "Resume": ("(s)", ("done",)),
+    "Resolve": ("(sss)", ("0" * 32, "done", "the mail is there")),
+    "ReadAudit": ("(tu)", (1, 10)),
+    "Status": (None, None),
+}
+
+
+class Caller:
+    """A connection of its own to the test's bus."""
+
+    def __init__(self, address):
+        flags = (Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+                 | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION)
+        self.bus = Gio.DBusConnection.new_for_address_sync(address, flags, None, None)
+
+    def message(self, member, signature, value, path=PATH, interface=NAME, fds=()):
+        message = Gio.DBusMessage.new_method_call(NAME, path, interface, member)
+        if signature is not None:
+            message.set_body(raw.build(signature, value))
+        if fds:
+            message.set_unix_fd_list(Gio.UnixFDList.new_from_array([os.dup(fd) for fd in fds]))
+        return message
+
+    def call(self, member, signature=None, value=None, timeout=20, **options):
+        message = self.message(member, signature, value, **options)
+        reply, _ = self.bus.send_message_with_reply_sync(
+            message, Gio.DBusSendMessageFlags.NONE, timeout * 1000, None)
+        body = reply.get_body()
+        if reply.get_message_type() == Gio.DBusMessageType.ERROR:
+            raise raw.BusError(reply.get_error_name(), body.unpack()[0])
+        return raw.plain(body.unpack()) if body is not None else ()
+
+
+class Base(unittest.TestCase):
+    authorise_seconds, enrolment_seconds, idle_seconds = 2, 300, 60
+    polkit = True
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="undersign-admin.")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.address = f"unix:path={self.folder}/bus"
+        for name in ("credentials", "units", "relying-parties.d", "data", "config", "modules"):
+            os.mkdir(f"{self.folder}/{name}", 0o700)
+        with open(f"{self.folder}/modules/mail.so", "wb"):
+            pass
+        self.write("bus.conf", BUS_CONFIG.format(path=f"{self.folder}/bus"))
+        self.write("encrypt", ENCRYPT.format(folder=self.folder), 0o700)
+        self.start("bus", ["dbus-daemon", f"--config-file={self.folder}/bus.conf", "--nofork"],
+                   lambda: os.path.exists(f"{self.folder}/bus"))
+        self.executor = self.start("executor", [EXECUTOR, f"{self.folder}/executor.sock"],
+                                   lambda: "ready" in self.output("executor"))
+        self.caller = Caller(self.address)
+        if self.polkit:
+            self.start("polkit", ["/usr/bin/python3", "-m", "dbusmock", "--system", "--template",
+                                  "polkitd"], lambda: self.owned("org.freedesktop.PolicyKit1"),
+                       {"DBUS_SYSTEM_BUS_ADDRESS": self.address})
+        self.daemon = self.start(
+            "daemon", [DAEMON, self.address, self.folder, f"{self.folder}/encrypt",
+                       str(self.authorise_seconds), str(self.enrolment_seconds),
+                       str(self.idle_seconds)], lambda: self.owned(NAME))
+
+    def write(self, name, text, mode=0o600):
+        path = f"{self.folder}/{name}"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, mode)
+
+    def read(self, name):
+        with open(f"{self.folder}/{name}", encoding="utf-8") as file:
+            return file.read()
+
+    def start(self, name, argv, ready, environment=None):
+        with open(f"{self.folder}/{name}.log", "wb") as log:
+            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                       env={**os.environ, **(environment or {})})
+        self.addCleanup(self.end, name, process)
+        end = time.monotonic() + 20
+        while not ready():
+            if process.poll() is not None or time.monotonic() > end:
+                self.fail(f"{name} did not start: {self.output(name)}")
+            time.sleep(0.02)
+        return process
+
+    def end(self, name, process):
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.wait(20)
+        if name == "daemon":
+            self.assertNotIn("Sanitizer", self.output(name))
+            self.assertEqual(process.returncode, 0, self.output(name))
+
+    def output(self, name):
+        return self.read(f"{name}.log")
+
+    def owned(self, name):
+        return self.caller.bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus",
+                                         "NameHasOwner", GLib.Variant("(s)", (name,)), None,
+                                         Gio.DBusCallFlags.NONE, 5000, None).unpack()[0]
+
+    def mock(self, member, signature, value):
+        """Tells the mock of polkit what to do."""
+        self.caller.bus.call_sync("org.freedesktop.PolicyKit1",
+                                  "/org/freedesktop/PolicyKit1/Authority",
+                                  "org.freedesktop.DBus.Mock", member,
+                                  GLib.Variant(signature, value), None, Gio.DBusCallFlags.NONE,
+                                  5000, None)
+
+    def allow(self, *actions):
+        self.mock("SetAllowed", "(as)", ([f"org.undersign1.{action}" for action in actions],))
+
+    def refused(self, name, reason, member, *arguments, **options):
+        with self.assertRaises(raw.BusError) as caught:
+            self.caller.call(member, *arguments, **options)
+        self.assertEqual(caught.exception.name, raw.ERROR + name, caught.exception)
+        self.assertEqual(caught.exception.reason, reason, caught.exception)
+        return caught.exception
+
+    def handed_over(self):
+        return self.output("executor").splitlines()[1:]
+
+
+class Denied(Base):
+    def test_every_member(self):
+        for member, (signature, value) in CALLS.items():
+            self.refused("Refused", "denied-by-rule", member, signature, value)
+        read, write = os.pipe()
+        self.addCleanup(os.close, write)
+        self.refused("Refused", "denied-by-rule", "SetCredential", "(ssh)", ("mail", "smtp", 0),
+                     fds=[read])
+        self.assertEqual(self.handed_over(), [])
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
+
+    def test_another_action_does_not_do(self):
+        actions = self.actions()
+        for member, (signature, value) in CALLS.items():
+            own = re.sub(r"(?<!^)([A-Z])", r"-\1", member).lower().replace("begin-enroll", "enroll")
+            self.assertIn(own, actions)
+            self.allow(*(actions - {own}))
+            self.refused("Refused", "denied-by-rule", member, signature, value)
+        self.assertEqual(self.handed_over(), [])
+
+    @staticmethod
+    def actions():
+        """The actions that are installed, without their common beginning."""
+        tree = ElementTree.parse(os.path.join(ROOT, "polkit/org.undersign1.policy"))
+        return {action.get("id").rpartition(".")[2] for action in tree.iter("action")}
+
+    def test_no_action_is_kept(self):
+        tree = ElementTree.parse(os.path.join(ROOT, "polkit/org.undersign1.policy"))
+        for action in tree.iter("action"):
+            self.assertEqual({default.text for default in action.find("defaults")}, {"auth_admin"})
+
+    def test_polkit_hangs(self):
+        self.mock("SimulateHang", "(b)", (True,))
+        started = time.monotonic()
+        error = self.refused("Refused", "denied-by-rule", "Halt", "(s)", ("x",))
+        self.assertIn("in time", error.text)
+        self.assertLess(time.monotonic() - started, 10)
+        self.assertEqual(self.handed_over(), [])
+        # Others are served all the while, and a late yes changes nothing.
+        self.mock("SimulateHang", "(b)", (False,))
+        self.mock("ReleaseHangingCalls", "()", ())
+        self.refused("Refused", "denied-by-rule", "Status")
+        self.allow("halt")
+        self.caller.call("Halt", "(s)", ("y",))
+        self.assertEqual(self.handed_over(), [f"35 ({os.getuid()}, 'y')"])
+
+    def test_the_caller_leaves(self):
+        self.allow("halt")
+        self.mock("SetDelay", "(d)", (1.0,))
+        other = Caller(self.address)
+        message = other.message("Halt", "(s)", ("gone",))
+        other.bus.send_message(message, Gio.DBusSendMessageFlags.NONE)
+        other.bus.flush_sync(None)
+        other.bus.close_sync(None)
+        self.mock("SetDelay", "(d)", (0.0,))
+        self.caller.call("Halt", "(s)", ("here",))
+        self.assertIn(f"35 ({os.getuid()}, 'here')", self.handed_over())
+
+
+class NoPolkit(Base):
+    polkit = False
+
+    def test_every_member(self):
+        for member, (signature, value) in CALLS.items():
+            self.refused("Refused", "denied-by-rule", member, signature, value)
+        self.assertEqual(self.handed_over(), [])
+
+
+class Table(Base):
+    def setUp(self):
+        super().setUp()
+        self.mock("AllowUnknown", "(b)", (True,))
+
+    def test_the_table_is_the_interface(self):
+        tree = ElementTree.parse(os.path.join(ROOT, "dbus/org.undersign1.Admin.xml"))
+        for method in tree.iter("method"):
+            signature = "".join(arg.get("type") for arg in method.iter("arg")
+                                if arg.get("direction") == "in")
+            # A value of another type is refused with the signature that the table has.
+            error = self.refused("InvalidArgument", "wrong-type", method.get("name"), "(x)", (1,))
+            self.assertIn(f"takes ({signature})", error.text)
+        self.assertEqual(self.handed_over(), [])
+
+    def test_what_is_not_in_it(self):
+        for member, options in (
+                ("Quit", {}), ("halt", {}), ("Halt", {"path": "/"}),
+                ("Halt", {"path": PATH + "/x"}), ("Halt", {"interface": "org.undersign1.Agent"}),
+                ("Introspect", {"interface": "org.freedesktop.DBus.Introspectable"}),
+                ("Ping", {"interface": "org.freedesktop.DBus.Peer"}),
+                ("GetAll", {"interface": "org.freedesktop.DBus.Properties"})):
+            self.refused("NotFound", "not-found", member, "(s)", ("x",), **options)
+        self.assertEqual(self.handed_over(), [])
+
+    def test_bad_values(self):
+        line = "x\n"
+        for member, signature, value, reason in (
+                ("RevokePasskey", "(ay)", (b"",), "bad-value"),
+                ("RevokePasskey", "(ay)", (b"x" * 1024,), "bad-value"),
+                ("Halt", "(s)", ("",), "bad-value"),
+                ("Halt", "(s)", (line,), "bad-value"),
+                ("Resume", "(s)", ("x" * 201,), "bad-value"),
+                ("Resolve", "(sss)", ("0" * 31, "done", "x"), "bad-value"),
+                ("Resolve", "(sss)", ("G" * 32, "done", "x"), "bad-value"),
+                ("Resolve", "(sss)", ("0" * 32, "unknown", "x"), "bad-value"),
+                ("Resolve", "(sss)", ("0" * 32, "done", ""), "bad-value"),
+                ("ReadAudit", "(tu)", (0, 1), "bad-value"),
+                ("ReadAudit", "(tu)", (1, 0), "bad-value"),
+                ("RemoveCredential", "(ss)", ("../mail", "x"), "bad-value"),
+                ("RemoveCredential", "(ss)", ("mail", "x/y"), "bad-value"),
+                ("RemoveCredential", "(ss)", ("mail", ""), "bad-value")):
+            self.refused("InvalidArgument", reason, member, signature, value)
+        self.assertEqual(self.handed_over(), [])
+
+    def test_what_is_handed_over(self):
+        uid = os.getuid()
+        for member, expected, reply in (
+                ("RevokePasskey", f"33 ([0x01, 0x02], {uid})", ()),
+                ("Halt", f"35 ({uid}, 'maintenance')", ()),
+                ("Resume", f"36 ({uid}, 'done')", ()),
+                ("Resolve", f"37 ('{'0' * 32}', 'done', 'the mail is there', {uid})", ()),
+                ("ReadAudit", "38 (1, 10)", ([(7, b"{}", b"\xff")],)),
+                ("ReloadPolicy", "39 ()", ("rules/a.rule:3: no such key",)),
+                ("Status", "40 ()", ({"running": True, "halted": ""},))):
+            self.assertEqual(self.caller.call(member, *CALLS[member]), reply, member)
+            self.assertEqual(self.handed_over()[-1], expected)
+        passkeys = self.caller.call("ListPasskeys")[0]
+        self.assertEqual([(key["user"], key["label"], key["active"]) for key in passkeys],
+                         [("daemon", "one", True), ("daemon", "two", False),
+                          ("games", "three", True)])
+
+    def test_the_executor_refuses_or_is_gone(self):
+        self.refused("Halted", "halted", "Halt", "(s)", ("break",))
+        self.refused("Unavailable", "unreachable", "Halt", "(s)", ("hang up",))
+        self.executor.kill()
+        self.executor.wait()
+        self.refused("Unavailable", "unreachable", "Halt", "(s)", ("x",))
+        self.refused("Unavailable", "unreachable", "Status")
+
+
+class Enrolment(Base):
+    enrolment_seconds = 2
+
+    def setUp(self):
+        super().setUp()
+        self.allow("enroll")
+
+    def begin(self, user="daemon", caller=None, **options):
+        values = {"kind": ("s", "software"), "label": ("s", "desk"), **options}
+        return (caller or self.caller).call("BeginEnroll", "(sa{sv})", (user, values))
+
+    def finish(self, identifier, caller=None):
+        return (caller or self.caller).call(
+            "FinishEnroll", "(sa{sv})",
+            (identifier, {"client-data": ("ay", b"{}"), "attestation": ("ay", b"\xa0")}))
+
+    def test_one_is_enrolled(self):
+        identifier, challenge, parameters = self.begin()
+        self.assertEqual(len(identifier), 32)
+        self.assertEqual(len(challenge), 32)
+        self.assertRegex(parameters["rp"], "^undersign:[0-9a-f]{32}$")
+        self.assertEqual(parameters["origin"], parameters["rp"])
+        self.assertEqual(parameters["algorithms"], [-8, -7])
+        self.assertEqual(self.finish(identifier), (b"\x0b\x16",))
+        line = self.handed_over()[-1]
+        self.assertTrue(line.startswith(f"32 ('daemon', 1, 'software', 'desk', '{parameters['rp']}'"
+                                        f", '{parameters['rp']}', "), line)
+        self.assertIn(", ".join(f"0x{byte:02x}" for byte in challenge), line)
+        self.assertTrue(line.endswith(f"[0xa0], {os.getuid()})"), line)
+
+    def test_each_challenge_is_new(self):
+        self.assertNotEqual(self.begin()[1], self.begin()[1])
+        self.assertEqual(self.begin()[2]["user-id"], self.begin()[2]["user-id"])
+
+    def test_it_is_used_once(self):
+        identifier = self.begin()[0]
+        self.finish(identifier)
+        with self.assertRaises(raw.BusError) as caught:
+            self.finish(identifier)
+        self.assertEqual(caught.exception.reason, "not-found")
+        # A wrong registration uses it up as well.
+        identifier = self.begin()[0]
+        self.refused("InvalidArgument", "missing-argument", "FinishEnroll", "(sa{sv})",
+                     (identifier, {"client-data": ("ay", b"{}")}))
+        with self.assertRaises(raw.BusError):
+            self.finish(identifier)
+        self.assertEqual(sum(line.startswith("32 ") for line in self.handed_over()), 1)
+
+    def test_it_is_the_callers(self):
+        identifier = self.begin()[0]
+        with self.assertRaises(raw.BusError) as caught:
+            self.finish(identifier, Caller(self.address))
+        self.assertEqual(caught.exception.name, raw.ERROR + "NotFound")
+        self.finish(identifier)
+
+    def test_it_ends(self):
+        identifier = self.begin()[0]
+        time.sleep(2.2)
+        with self.assertRaises(raw.BusError) as caught:
+            self.finish(identifier)
+        self.assertEqual(caught.exception.reason, "not-found")
+        self.assertFalse(any(line.startswith("32 ") for line in self.handed_over()))
+
+    def test_too_many(self):
+        for _ in range(4):
+            self.begin()
+        with self.assertRaises(raw.BusError) as caught:
+            self.begin()
+        self.assertEqual(caught.exception.name, raw.ERROR + "LimitExceeded")
+        self.begin(caller=Caller(self.address))
+
+    def test_who_and_what(self):
+        with self.assertRaises(raw.BusError) as caught:
+            self.begin("root")
+        self.assertEqual(caught.exception.reason, "agent-uid")
+        with self.assertRaises(raw.BusError) as caught:
+            self.begin("no-such-user-here")
+        self.assertEqual(caught.exception.reason, "identity")
+        for options, reason in (
+                ({"kind": ("s", "Software")}, "bad-value"),
+                ({"kind": ("u", 1)}, "wrong-type"),
+                ({"label": ("s", "")}, "bad-value"),
+                ({"label": ("s", "x" * 65)}, "bad-value"),
+                ({"label": ("s", "a\u202eb")}, "bad-value"),
+                ({"rp": ("s", "example.com")}, "bad-value"),
+                ({"rp": ("s", "../config")}, "bad-value"),
+                ({"uid": ("u", 0)}, "unknown-option")):
+            with self.assertRaises(raw.BusError) as caught:
+                self.begin(**options)
+            self.assertEqual(caught.exception.reason, reason, caught.exception)
+        self.refused("InvalidArgument", "duplicate-argument", "BeginEnroll", "(sa{sv})",
+                     ("daemon", [("kind", ("s", "phone")), ("kind", ("s", "software"))]))
+
+    def test_a_configured_relying_party(self):
+        self.write("relying-parties.d/example.com", "Origin=https://phone.example.com:8443\n")
+        parameters = self.begin(rp=("s", "example.com"))[2]
+        self.assertEqual(parameters["origin"], "https://phone.example.com:8443")
+        self.assertEqual(parameters["exclude"], [b"\1"])
+        for text in ("", "Origin=http://example.com\n", "Origin=https://a\nOrigin=https://b\n"):
+            self.write("relying-parties.d/example.com", text)
+            with self.assertRaises(raw.BusError):
+                self.begin(rp=("s", "example.com"))
+        self.write("relying-parties.d/example.com", "Origin=https://example.com\n", 0o620)
+        with self.assertRaises(raw.BusError):
+            self.begin(rp=("s", "example.com"))
+
+    def test_a_broken_policy_enrols_nobody(self):
+        os.mkdir(f"{self.folder}/config/rules", 0o700)
+        self.write("config/rules/x.rule", "[Rule x]\nDecision=maybe\n")
+        with self.assertRaises(raw.BusError) as caught:
+            self.begin()
+        self.assertEqual(caught.exception.name, raw.ERROR + "PolicyInvalid")
+
+
+class Credentials(Base):
+    SECRET = b"hunter2 and a long one"
+
+    def setUp(self):
+        super().setUp()
+        self.allow("set-credential", "remove-credential")
+
+    def put(self, secret, module="mail", name="work-smtp", close=True):
+        read, write = os.pipe()
+        os.write(write, secret)
+        if close:
+            os.close(write)
+        try:
+            return self.caller.call("SetCredential", "(ssh)", (module, name, 0), fds=[read])
+        finally:
+            os.close(read)
+            if not close:
+                os.close(write)
+
+    def test_it_is_stored(self):
+        self.put(self.SECRET)
+        path = f"{self.folder}/credentials/undersign-mail.work-smtp"
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        self.assertEqual(self.read("credentials/undersign-mail.work-smtp"),
+                         f"encrypted:{len(self.SECRET)}\n")
+        self.assertIn(f"LoadCredentialEncrypted=work-smtp:{path}\n",
+                      self.read("units/undersign-runner@mail.service.d/"
+                                "undersign-credential-work-smtp.conf"))
+        self.put(b"another")
+        self.assertEqual(self.read("credentials/undersign-mail.work-smtp"), "encrypted:7\n")
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), ["undersign-mail.work-smtp"])
+
+    def test_the_secret_is_nowhere_else(self):
+        self.put(self.SECRET)
+        self.assertEqual(self.read("arguments"), "encrypt\n--name=work-smtp\n-\n-\n")
+        for name in ("arguments", "environment", "daemon.log", "executor.log",
+                     "credentials/undersign-mail.work-smtp"):
+            self.assertNotIn("hunter2", self.read(name))
+        with self.assertRaises(raw.BusError) as caught:
+            self.put(b"refuse hunter2")
+        self.assertEqual(caught.exception.reason, "internal")
+        self.assertIn("no key here", caught.exception.text)
+        self.assertNotIn("hunter2", caught.exception.text)
+        self.assertNotIn("hunter2", self.read("daemon.log"))
+        self.assertEqual(self.read("credentials/undersign-mail.work-smtp"),
+                         f"encrypted:{len(self.SECRET)}\n")
+
+    def test_what_it_may_come_in(self):
+        zero = os.open("/dev/zero", os.O_RDONLY)
+        regular = os.open(f"{self.folder}/bus.conf", os.O_RDONLY)
+        for fd in (zero, regular):
+            self.refused("InvalidArgument", "bad-value", "SetCredential", "(ssh)",
+                         ("mail", "work-smtp", 0), fds=[fd])
+            os.close(fd)
+        self.refused("InvalidArgument", "bad-handle", "SetCredential", "(ssh)",
+                     ("mail", "work-smtp", 0))
+        fd = raw.File(self.SECRET, "unsealed").open()
+        self.refused("InvalidArgument", "bad-value", "SetCredential", "(ssh)",
+                     ("mail", "work-smtp", 0), fds=[fd])
+        os.close(fd)
+        with self.assertRaises(raw.BusError):
+            self.put(b"")
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
+        fd = raw.File(self.SECRET, "sealed").open()
+        self.caller.call("SetCredential", "(ssh)", ("mail", "work-smtp", 0), fds=[fd])
+        os.close(fd)
+
+    def test_a_pipe_that_never_ends(self):
+        with self.assertRaises(raw.BusError) as caught:
+            self.put(self.SECRET, close=False)
+        self.assertIn("did not end", caught.exception.text)
+
+    def test_no_such_module(self):
+        for module in ("http", "mail.so"):
+            with self.assertRaises(raw.BusError):
+                self.put(self.SECRET, module)
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
+
+    def test_it_is_removed(self):
+        self.put(self.SECRET)
+        self.caller.call("RemoveCredential", "(ss)", ("mail", "work-smtp"))
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
+        self.assertEqual(os.listdir(f"{self.folder}/units/undersign-runner@mail.service.d"), [])
+        self.refused("NotFound", "not-found", "RemoveCredential", "(ss)", ("mail", "work-smtp"))
+
+    def test_no_program(self):
+        os.unlink(f"{self.folder}/encrypt")
+        with self.assertRaises(raw.BusError) as caught:
+            self.put(self.SECRET)
+        self.assertEqual(caught.exception.name, raw.ERROR + "Unavailable")
+        self.assertIn("No such file", caught.exception.text)
+
+
+class Idle(Base):
+    idle_seconds = 1
+
+    def test_it_ends(self):
+        self.daemon.wait(15)
+        self.assertEqual(self.daemon.returncode, 0)
+        self.assertFalse(self.owned(NAME))
+
+    def test_not_while_an_enrolment_is_open(self):
+        self.allow("enroll")
+        self.caller.call("BeginEnroll", *CALLS["BeginEnroll"])
+        time.sleep(2.5)
+        self.assertIsNone(self.daemon.poll())
+
+
+if __name__ == "__main__":
+    del sys.argv[1:3]
+    tap.main("admin")
