@@ -23,12 +23,16 @@ typedef enum
   ROW_CLAIM, /* the agent's words, last and apart */
 } RowSection;
 
+/* A card of more lines than this, counted as if a screen had this width, is deny-only. */
+#define ROWS_MAX_LINES 4000
+#define ROWS_LINE_WIDTH 80
+
 typedef struct
 {
   RowSection section;
-  char *name;       /* of the argument, fact or setting; "" elsewhere */
+  char *name;       /* of the argument, fact or setting; of a change its path; "" elsewhere */
   char *label;      /* from policy, escaped */
-  char *type;       /* as in the record; "" in the summary */
+  char *type;       /* as in the record; "" in the summary, for module, credential and policy */
   GPtrArray *lines; /* (element-type utf8): the value, escaped, whole; at least one */
   GPtrArray *notes; /* (element-type utf8): warnings in words, e.g. "right-to-left text" */
   gboolean empty;   /* the value is empty; lines then hold the word "none" */
@@ -55,11 +59,20 @@ Rows *rows_new (const Record *record, const Record *superseded);
 /* rows_to_tree: for vectors and --json: [{"section","name","label","type","lines","notes","empty"}] */
 JsonTree *rows_to_tree (const Rows *rows);
 
-/* escape_line: one value on one line: control, bidi, zero-width, tag and unassigned characters as
- * \u{XXXX}, the backslash doubled, spaces at the ends and runs of spaces marked.  (transfer full) */
+/*
+ * escape_line: one value on one line: every character without a picture of its own as \u{XXXX}, or
+ * \u{XXXX*N} for N in a row; the backslash doubled; likewise spaces at the ends and in a row.  Two
+ * texts never give the same line.
+ * @text: valid UTF-8
+ * Returns: (transfer full)
+ */
 char *escape_line (const char *text);
 
-/* escape_text: split at line feeds, each line escaped; runs of empty lines are counted in words. */
+/*
+ * escape_text: split at line feeds, each line escaped, which may be indented; more than three empty
+ * lines in a row are counted: "\(79 empty lines)", which no escaped line can be.
+ * Returns: (transfer full) (element-type utf8)
+ */
 GPtrArray *escape_text (const char *text);
 
 G_END_DECLS

@@ -38,8 +38,10 @@ static const struct
   { "email-list", "@av []", NULL, US_REASON_WRONG_TYPE },
   { "email-list", "[<'a@x.org'>]", NULL, US_REASON_WRONG_TYPE },
   { "file", "('a', handle 0)",
-    "{\"name\":\"a\",\"sha256\":\"ab00000000000000000000000000000000000000000000000000000000000000\","
-    "\"size\":\"5\"}", NULL },
+    "{\"name\":\"a\",\"sha256\":"
+    "\"ab00000000000000000000000000000000000000000000000000000000000000\","
+    "\"size\":\"5\"}",
+    NULL },
   { "file", "('a', handle 2)", NULL, US_REASON_BAD_HANDLE },
   { "file", "('a', handle -1)", NULL, US_REASON_BAD_HANDLE },
   { "file", "('a', 0)", NULL, US_REASON_WRONG_TYPE },
@@ -58,7 +60,8 @@ test_variants (void)
     {
       gboolean used[] = { FALSE, FALSE };
       g_autoptr (GError) error = NULL;
-      g_autoptr (GVariant) variant = g_variant_parse (NULL, variants[i].variant, NULL, NULL, &error);
+      g_autoptr (GVariant) variant =
+          g_variant_parse (NULL, variants[i].variant, NULL, NULL, &error);
       g_autoptr (JsonTree) value = NULL;
       g_autoptr (GBytes) bytes = NULL;
 
@@ -150,7 +153,6 @@ test_texts (void)
           type_from_text (type_find (texts[i].type), "Default", texts[i].text, &error);
       g_autoptr (GBytes) bytes = NULL;
 
-      g_test_message ("%s", texts[i].text);
       g_assert_true ((value == NULL) == (error != NULL));
       if (texts[i].reason != NULL)
         {
