@@ -10,9 +10,10 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  char *path;         /* "arguments/bcc", "policy", "run/id", "facts/known" */
-  char *label;        /* from policy, or a fixed word */
-  char *type;         /* of the newer value, or "line" */
+  char *path;          /* "arguments/bcc", "policy", "run/id", "facts/known" */
+  char *label;         /* from policy, or a fixed word */
+  char *old_type;      /* of the older value, "" where it is absent; "line" for a plain member */
+  char *new_type;      /* likewise */
   JsonTree *old_value; /* (nullable): absent in the older record */
   JsonTree *new_value; /* (nullable): absent in the newer one */
 } Difference;

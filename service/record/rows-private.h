@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Between the files that make rows. */
+#pragma once
+
+#include "service/record/escape-private.h"
+#include "service/record/rows.h"
+#include "service/record/type.h"
+
+G_BEGIN_DECLS
+
+/* Added up over a whole card. */
+typedef struct
+{
+  gsize lines; /* of ROWS_LINE_WIDTH characters */
+  char *why;   /* (nullable): the first reason for which the card can't be approved */
+} RowsSum;
+
+/* rows.c: @label is escaped here. */
+Row *row_new (RowSection section, const char *name, const char *label, const char *type);
+void row_free (Row *row);
+void row_add_line (Row *row, const char *line);
+void row_add_note (Row *row, const char *note);
+void row_set_empty (Row *row);
+
+/* rows-value.c: the lines and notes of a value of @row->type, which type_check() accepts. */
+void row_set_value (Row *row, const JsonTree *value, RowsSum *sum);
+
+/* rows-change.c: ROW_CHANGE rows for what differs. */
+void rows_add_changes (GPtrArray *rows, const Record *older, const Record *newer);
+
+G_END_DECLS

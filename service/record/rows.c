@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a record to what a person sees.  Every screen calls this and nothing else; it reads the
+ * record alone: no clock, no file, no locale, so the same bytes look the same everywhere.  Every
+ * member of a record is in some row.
+ */
+#include "service/record/rows-private.h"
+
+#include <string.h>
+
+static const char *const section_names[] = { "summary", "change",  "argument",
+                                             "fact",    "setting", "claim" };
+
+void
+row_free (Row *row)
+{
+  g_free (row->name);
+  g_free (row->label);
+  g_free (row->type);
+  g_ptr_array_unref (row->lines);
+  g_ptr_array_unref (row->notes);
+  g_free (row);
+}
+
+Row *
+row_new (RowSection section, const char *name, const char *label, const char *type)
+{
+  Row *row = g_new0 (Row, 1);
+
+  row->section = section;
+  row->name = g_strdup (name);
+  row->label = escape_line (label);
+  row->type = g_strdup (type);
+  row->lines = g_ptr_array_new_with_free_func (g_free);
+  row->notes = g_ptr_array_new_with_free_func (g_free);
+  return row;
+}
+
+void
+row_add_line (Row *row, const char *line)
+{
+  g_ptr_array_add (row->lines, g_strdup (line));
+}
+
+void
+row_add_note (Row *row, const char *note)
+{
+  g_ptr_array_add (row->notes, g_strdup (note));
+}
+
+void
+row_set_empty (Row *row)
+{
+  row->empty = TRUE;
+  row_add_line (row, "none");
+}
+
+void
+rows_free (Rows *rows)
+{
+  if (rows == NULL)
+    return;
+  g_ptr_array_unref (rows->rows);
+  g_free (rows->deny_only);
+  g_free (rows);
+}
+
+/* A row of plain words of ours or of checked names; NULL lines are left out. */
+static Row *
+add_plain (
+    GPtrArray *rows, RowSection section, const char *label, const char *const *lines, guint n)
+{
+  Row *row = row_new (section, "", label, "");
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *line = lines[i] != NULL ? escape_line (lines[i]) : NULL;
+
+      if (line != NULL)
+        row_add_line (row, line);
+    }
+  g_ptr_array_add (rows, row);
+  return row;
+}
+
+static const char *
+effect_in_words (const char *effect)
+{
+  if (strcmp (effect, "read") == 0)
+    return "only reads";
+  if (strcmp (effect, "reversible") == 0)
+    return "can be undone";
+  return "cannot be undone";
+}
+
+static void
+add_summary (GPtrArray *rows, const Record *record)
+{
+  g_autofree char *uid = g_strdup_printf ("uid %" G_GUINT32_FORMAT, record_agent_uid (record));
+  g_autofree char *part = g_strdup_printf ("part %s", record_agent_part (record));
+  g_autofree char *run = g_strdup_printf ("id %s", record_run_id (record));
+  g_autofree char *initiator_uid = NULL;
+  const char *label = record_run_label (record);
+  const char *initiator = "the agent itself";
+  guint32 number;
+
+  if (record_initiator (record, &initiator, &number))
+    initiator_uid = g_strdup_printf ("uid %" G_GUINT32_FORMAT, number);
+
+  add_plain (rows, ROW_SUMMARY, "Action",
+             (const char *[]){ record_action_summary (record), record_action_id (record) }, 2);
+  add_plain (rows, ROW_SUMMARY, "Agent", (const char *[]){ record_agent_name (record), uid, part },
+             3);
+  add_plain (rows, ROW_SUMMARY, "Acting for", (const char *[]){ record_agent_owner (record) }, 1);
+  add_plain (rows, ROW_SUMMARY, "Run", (const char *[]){ label[0] != '\0' ? label : NULL, run }, 2);
+  add_plain (rows, ROW_SUMMARY, "Started by", (const char *[]){ initiator, initiator_uid }, 2);
+  add_plain (rows, ROW_SUMMARY, "Effect",
+             (const char *[]){ effect_in_words (record_action_effect (record)) }, 1);
+  add_plain (rows, ROW_SUMMARY, "Host", (const char *[]){ record_host (record) }, 1);
+}
+
+static void
+add_entries (GPtrArray *rows, RowSection section, const JsonTree *list, RowsSum *sum)
+{
+  for (guint i = 0; i < json_tree_length (list); i++)
+    {
+      const JsonTree *entry = json_tree_item (list, i);
+      Row *row =
+          row_new (section, json_tree_get_string (entry, "name"),
+                   json_tree_get_string (entry, "label"), json_tree_get_string (entry, "type"));
+      gboolean recheck = FALSE;
+
+      row_set_value (row, json_tree_member (entry, "value"), sum);
+      if (json_tree_boolean (json_tree_member (entry, "recheck"), &recheck) && recheck)
+        row_add_note (row, "looked up again before it runs");
+      g_ptr_array_add (rows, row);
+    }
+}
+
+static void
+add_executor (GPtrArray *rows, const Record *record, RowsSum *sum)
+{
+  const JsonTree *executor = json_tree_member (record_tree (record), "executor");
+  const char *credential = record_credential (record);
+  Row *row;
+
+  add_plain (rows, ROW_SETTING, "Module", (const char *[]){ record_module (record) }, 1);
+  if (credential[0] != '\0')
+    add_plain (rows, ROW_SETTING, "Credential", (const char *[]){ credential }, 1);
+  else
+    {
+      row = add_plain (rows, ROW_SETTING, "Credential", NULL, 0);
+      row_set_empty (row);
+    }
+  add_entries (rows, ROW_SETTING, json_tree_member (executor, "settings"), sum);
+  add_plain (rows, ROW_SETTING, "Policy", (const char *[]){ record_policy (record) }, 1);
+}
+
+static void
+add_claim (GPtrArray *rows, const Record *record, RowsSum *sum)
+{
+  Row *row = row_new (ROW_CLAIM, "", "The agent says, unverified", "text");
+  g_autoptr (JsonTree) claim = json_tree_new_string (record_claim (record));
+
+  row_set_value (row, claim, sum);
+  g_ptr_array_add (rows, row);
+}
+
+static void
+count_lines (const GPtrArray *rows, RowsSum *sum)
+{
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const Row *row = g_ptr_array_index (rows, i);
+
+      for (guint j = 0; j < row->lines->len; j++)
+        sum->lines +=
+            1 + (gsize) g_utf8_strlen (g_ptr_array_index (row->lines, j), -1) / ROWS_LINE_WIDTH;
+    }
+}
+
+Rows *
+rows_new (const Record *record, const Record *superseded)
+{
+  const JsonTree *tree = record_tree (record);
+  Rows *rows = g_new0 (Rows, 1);
+  RowsSum sum = { 0 };
+
+  rows->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) row_free);
+  add_summary (rows->rows, record);
+  if (superseded != NULL)
+    rows_add_changes (rows->rows, superseded, record);
+  add_entries (rows->rows, ROW_ARGUMENT, json_tree_member (tree, "arguments"), &sum);
+  add_entries (rows->rows, ROW_FACT, json_tree_member (tree, "facts"), &sum);
+  add_executor (rows->rows, record, &sum);
+  add_claim (rows->rows, record, &sum);
+
+  count_lines (rows->rows, &sum);
+  if (sum.lines > ROWS_MAX_LINES && sum.why == NULL)
+    sum.why = g_strdup_printf ("the card has more than %d lines", ROWS_MAX_LINES);
+  rows->deny_only = sum.why;
+  return rows;
+}
+
+static void
+add_strings (JsonTree *object, const char *name, const GPtrArray *strings)
+{
+  JsonTree *array = json_tree_add (object, name, json_tree_new_array ());
+
+  for (guint i = 0; i < strings->len; i++)
+    json_tree_append_string (array, g_ptr_array_index (strings, i));
+}
+
+JsonTree *
+rows_to_tree (const Rows *rows)
+{
+  JsonTree *tree = json_tree_new_array ();
+
+  for (guint i = 0; i < rows->rows->len; i++)
+    {
+      const Row *row = g_ptr_array_index (rows->rows, i);
+      JsonTree *object = json_tree_append (tree, json_tree_new_object ());
+
+      json_tree_add_string (object, "section", section_names[row->section]);
+      json_tree_add_string (object, "name", row->name);
+      json_tree_add_string (object, "label", row->label);
+      json_tree_add_string (object, "type", row->type);
+      add_strings (object, "lines", row->lines);
+      add_strings (object, "notes", row->notes);
+      json_tree_add_boolean (object, "empty", row->empty);
+    }
+  return tree;
+}

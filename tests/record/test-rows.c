@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Everything in a record is on the card, whole; what could not be read is deny-only. */
+#include "service/record/rows.h"
+
+#include "service/record/type.h"
+#include "tests/record/sample.h"
+
+#include <string.h>
+
+/* Each row as "section label: line / line [note; note]". */
+static char *
+rows_to_string (const Rows *rows)
+{
+  static const char *const sections[] = { "summary", "change",  "argument",
+                                          "fact",    "setting", "claim" };
+  GString *out = g_string_new (NULL);
+
+  for (guint i = 0; i < rows->rows->len; i++)
+    {
+      const Row *row = g_ptr_array_index (rows->rows, i);
+
+      g_string_append_printf (out, "%s %s%s ", sections[row->section], row->label,
+                              row->empty ? "=" : ":");
+      g_assert_cmpuint (row->lines->len, >, 0);
+      for (guint j = 0; j < row->lines->len; j++)
+        g_string_append_printf (out, "%s%s", j > 0 ? " / " : "",
+                                (const char *) g_ptr_array_index (row->lines, j));
+      for (guint j = 0; j < row->notes->len; j++)
+        g_string_append_printf (out, " [%s]", (const char *) g_ptr_array_index (row->notes, j));
+      g_string_append_c (out, '\n');
+    }
+  return g_string_free (out, FALSE);
+}
+
+static const char sample_rows[] = //
+    "summary Action: Send an e-mail / mail.send\n"
+    "summary Agent: offboarding / uid 61184 / part licences\n"
+    "summary Acting for: hr.jones\n"
+    "summary Run: ticket-4711 / id " SAMPLE_RUN "\n"
+    "summary Started by: hr.kim / uid 1003\n"
+    "summary Effect: cannot be undone\n"
+    "summary Host: " SAMPLE_HOST "\n"
+    "argument To: security@example.com\n"
+    "argument Bcc= none\n"
+    "argument Text: Good morning, /  / the report. / \n"
+    "argument Attachments: 1: \"report.pdf\" / 18 233 bytes / sha256 " SAMPLE_SHA256 "\n"
+    "argument Urgent: no\n"
+    "fact Recipient: first time for this agent\n"
+    "setting Module: mail\n"
+    "setting Credential: work-smtp\n"
+    "setting Server: smtp.example.com:587\n"
+    "setting From: offboarding@example.com\n"
+    "setting Policy: " SAMPLE_POLICY "\n"
+    "claim The agent says, unverified: The manager asked for it.\n";
+
+static void
+test_sample (void)
+{
+  g_autoptr (Record) record = sample_record ();
+  g_autoptr (Rows) rows = rows_new (record, NULL);
+  g_autofree char *text = rows_to_string (rows);
+
+  g_assert_cmpstr (text, ==, sample_rows);
+  g_assert_null (rows->deny_only);
+}
+
+/* One value: its lines, joined by " / ", then its notes. */
+static const struct
+{
+  const char *type, *json, *shown;
+} values[] = {
+  { "integer", "\"10000000000\"", "10 000 000 000" },
+  { "integer", "\"-1234\"", "-1 234" },
+  { "integer", "\"123\"", "123" },
+  { "integer", "\"9007199254740993\"", "9 007 199 254 740 993" },
+  { "integer", "\"18446744073709551615\"", "18 446 744 073 709 551 615" },
+  { "decimal", "\"1234567.891011\"", "1 234 567.891011" },
+  { "money", "\"12500.00 EUR\"", "12 500.00 EUR" },
+  { "size", "\"1\"", "1 byte" },
+  { "size", "\"18233\"", "18 233 bytes" },
+  { "boolean", "true", "yes" },
+  { "boolean", "false", "no" },
+  { "url", "\"https://example.com:8443/a?b#c\"",
+    "https://example.com:8443/a?b#c / host: example.com:8443" },
+  { "url", "\"https://xn--exmple-4nf.com/\"",
+    "https://xn--exmple-4nf.com/ / host: xn--exmple-4nf.com "
+    "[an internationalised domain name (xn--)]" },
+  { "email", "\"a@xn--exmple-4nf.com\"",
+    "a@xn--exmple-4nf.com [an internationalised domain name (xn--)]" },
+  { "argv", "[\"rm\",\"-rf\",\"\",\" a\",\"x\\ny\",\"\\\"q\\\"\"]",
+    "1: \"rm\" / 2: \"-rf\" / 3: \"\" / 4: \"\\u{0020}a\" / 5: \"x\\u{000A}y\" / 6: \"\"q\"\" "
+    "[spaces at an end or in a row, written as \\u{0020}]" },
+  { "line-list", "[\"a\",\"b c\"]", "a / b c" },
+  { "path", "\"/srv/\\u0430rchive\"",
+    "/srv/\320\260rchive [characters outside ASCII: /srv/\\u{0430}rchive] "
+    "[one word mixes letters of Cyrillic, Latin] [letters that are not Latin: Cyrillic]" },
+  { "file", "{\"name\":\"5 bytes\",\"size\":\"1000\",\"sha256\":\"" SAMPLE_SHA256 "\"}",
+    "\"5 bytes\" / 1 000 bytes / sha256 " SAMPLE_SHA256 },
+  { "text", "\"a\\n\\n\\n\\n\\n\\nb\"", "a / \\(5 empty lines) / b" },
+  { "line", "\"none\"", "none" },
+  { "timestamp", "\"2026-11-30T09:00:00Z\"", "2026-11-30T09:00:00Z" },
+  { "duration", "\"90min\"", "90min" },
+};
+
+static void
+test_values (void)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Record) record = sample_with (values[i].type, values[i].json, &error);
+      g_autoptr (Rows) rows = NULL;
+      g_autofree char *text = NULL;
+      g_autofree char *expected = g_strdup_printf ("\nargument Argument: %s\n", values[i].shown);
+
+      g_assert_no_error (error);
+      rows = rows_new (record, NULL);
+      text = rows_to_string (rows);
+      if (strstr (text, expected) == NULL)
+        g_error ("expected %s in %s", expected, text);
+    }
+}
+
+/* Every type's empty value has a row, and the row says so. */
+static void
+test_empty_values (void)
+{
+  const Type *type;
+
+  for (guint i = 0; (type = type_at (i)) != NULL; i++)
+    {
+      g_autoptr (JsonTree) empty = type_empty (type);
+      g_autoptr (GBytes) json = empty != NULL ? json_tree_write (empty) : NULL;
+      g_autofree char *text =
+          json != NULL ? g_strndup (g_bytes_get_data (json, NULL), g_bytes_get_size (json)) : NULL;
+      g_autoptr (Record) record = text != NULL ? sample_with (type_name (type), text, NULL) : NULL;
+      g_autoptr (Rows) rows = record != NULL ? rows_new (record, NULL) : NULL;
+      g_autofree char *shown = rows != NULL ? rows_to_string (rows) : NULL;
+
+      if (empty == NULL)
+        continue;
+      g_assert_nonnull (strstr (shown, type_wire (type) == TYPE_WIRE_BOOLEAN
+                                           ? "\nargument Argument: no\n"
+                                           : "\nargument Argument= none\n"));
+    }
+}
+
+static void
+test_long_lists_are_counted (void)
+{
+  g_autoptr (GString) json = g_string_new ("[");
+  g_autoptr (Record) record = NULL;
+  g_autoptr (Rows) rows = NULL;
+  g_autofree char *text = NULL;
+
+  for (guint i = 0; i < 500; i++)
+    g_string_append_printf (json, "%s\"u%u@%s\"", i > 0 ? "," : "", i,
+                            i == 321 ? "evil.example" : "example.com");
+  g_string_append_c (json, ']');
+  record = sample_with ("email-list", json->str, NULL);
+  rows = rows_new (record, NULL);
+  text = rows_to_string (rows);
+  g_assert_nonnull (strstr (text, "u321@evil.example"));
+  g_assert_nonnull (strstr (text, "u499@example.com [500 addresses at 2 domains]"));
+  g_assert_null (rows->deny_only);
+}
+
+/* Two records that differ anywhere do not look the same. */
+static const struct
+{
+  const char *from, *to;
+} changes[] = {
+  { "Send an e-mail", "Send mail" },
+  { "mail.send", "mail.post" },
+  { "irreversible", "reversible" },
+  { "irreversible", "read" },
+  { "\"name\":\"offboarding\"", "\"name\":\"other\"" },
+  { "61184", "61185" },
+  { "licences", "main" },
+  { "hr.jones", "hr.smith" },
+  { "ticket-4711", "" },
+  { SAMPLE_RUN, SAMPLE_HOST },
+  { "hr.kim", "hr.kay" },
+  { "1003", "1004" },
+  { "\"initiator\":{\"name\":\"hr.kim\",\"uid\":\"1003\"},", "" },
+  { "\"host\":\"00", "\"host\":\"11" },
+  { "\"value\":[]", "\"value\":[\"boss@example.com\"]" },
+  { "\"label\":\"Bcc\"", "\"label\":\"Blind\"" },
+  { "\"name\":\"bcc\"", "\"name\":\"cc\"" },
+  { "\"type\":\"email\",", "\"type\":\"line\"," },
+  { "report.\\n", "report." },
+  { "report.\\n", "report.\\n\\n" },
+  { "Good morning", "Good\342\200\213morning" },
+  { "\"value\":false", "\"value\":true" },
+  { "report.pdf", "Report.pdf" },
+  { "18233", "18234" },
+  { "\"sha256\":\"ff", "\"sha256\":\"fe" },
+  { "first time", "second time" },
+  { "\"recheck\":false", "\"recheck\":true" },
+  { "\"module\":\"mail\"", "\"module\":\"null\"" },
+  { "work-smtp", "" },
+  { ":587", ":25" },
+  { "\"policy\":\"sha256:00", "\"policy\":\"sha256:11" },
+  { "The manager", "Nobody" },
+  { "\"claim\":\"The manager asked for it.\",", "" },
+};
+
+static void
+test_every_change_shows (void)
+{
+  g_autoptr (Record) record = sample_record ();
+  g_autoptr (Rows) rows = rows_new (record, NULL);
+  g_autoptr (JsonTree) tree = rows_to_tree (rows);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      g_autoptr (GBytes) bytes = sample_replace (changes[i].from, changes[i].to);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Record) other = record_decode (bytes, &error);
+      g_autoptr (Rows) other_rows = NULL;
+      g_autoptr (JsonTree) other_tree = NULL;
+
+      g_assert_no_error (error);
+      other_rows = rows_new (other, NULL);
+      other_tree = rows_to_tree (other_rows);
+      g_test_message ("%s", changes[i].to);
+      g_assert_false (json_tree_equal (tree, other_tree));
+    }
+}
+
+static void
+test_changes_since (void)
+{
+  g_autoptr (Record) older = sample_record ();
+  g_autoptr (GBytes) bytes = sample_replace ("\"value\":[]", "\"value\":[\"boss@example.com\"]");
+  g_autoptr (Record) newer = record_decode (bytes, NULL);
+  g_autoptr (Rows) rows = rows_new (newer, older);
+  g_autoptr (Rows) same = rows_new (older, older);
+  g_autofree char *text = rows_to_string (rows);
+  g_autofree char *same_text = rows_to_string (same);
+
+  g_assert_nonnull (strstr (text, "\nchange Bcc: old: none / new: boss@example.com\n"
+                                  "argument To:"));
+  g_assert_nonnull (strstr (text, "\nargument Bcc: boss@example.com\n"));
+  g_assert_nonnull (strstr (same_text, "\nchange Changed: nothing: "));
+}
+
+static void
+test_change_of_presence_and_type (void)
+{
+  g_autoptr (GBytes) bytes = sample_replace (
+      "{\"label\":\"Bcc\",\"name\":\"bcc\",\"type\":\"email-list\",\"value\":[]},", "");
+  g_autoptr (GBytes) typed = sample_replace ("\"type\":\"email-list\",\"value\":[]",
+                                             "\"type\":\"text\",\"value\":\"a\\nb\"");
+  g_autoptr (Record) with = sample_record ();
+  g_autoptr (Record) without = record_decode (bytes, NULL);
+  g_autoptr (Record) other = record_decode (typed, NULL);
+  g_autoptr (Rows) removed = rows_new (without, with);
+  g_autoptr (Rows) retyped = rows_new (with, other);
+  g_autofree char *removed_text = rows_to_string (removed);
+  g_autofree char *retyped_text = rows_to_string (retyped);
+
+  g_assert_nonnull (strstr (removed_text, "change Bcc: old: none / new: (not there)\n"));
+  g_assert_nonnull (strstr (retyped_text, "change Bcc: old: a / old: b / new: none\n"
+                                          "change Bcc, its type: old: text / new: email-list\n"));
+}
+
+/* What a person can't read can't be approved. */
+static void
+test_deny_only (void)
+{
+  g_autoptr (GString) lines = g_string_new ("\"");
+  g_autoptr (GString) hidden = g_string_new ("\"ok ");
+  g_autoptr (GString) tabs = g_string_new ("\"");
+  g_autoptr (Record) long_record = NULL;
+  g_autoptr (Record) hidden_record = NULL;
+  g_autoptr (Record) tabs_record = NULL;
+  g_autoptr (Rows) long_rows = NULL;
+  g_autoptr (Rows) hidden_rows = NULL;
+  g_autoptr (Rows) tabs_rows = NULL;
+
+  for (guint i = 0; i < ROWS_MAX_LINES; i++)
+    g_string_append (lines, "x\\n");
+  for (guint i = 0; i < 20; i++)
+    g_string_append_printf (hidden, "\\udb40\\udc%02x", 0x61 + i);
+  for (guint i = 0; i < 20; i++)
+    g_string_append (tabs, "a\\tb\\n");
+  g_string_append_c (lines, '"');
+  g_string_append_c (hidden, '"');
+  g_string_append_c (tabs, '"');
+
+  long_record = sample_with ("text", lines->str, NULL);
+  long_rows = rows_new (long_record, NULL);
+  g_assert_cmpstr (long_rows->deny_only, ==, "the card has more than 4000 lines");
+  hidden_record = sample_with ("text", hidden->str, NULL);
+  hidden_rows = rows_new (hidden_record, NULL);
+  g_assert_cmpstr (hidden_rows->deny_only, ==,
+                   "Argument: too much of it has no picture to be read by a person");
+  tabs_record = sample_with ("text", tabs->str, NULL);
+  tabs_rows = rows_new (tabs_record, NULL);
+  g_assert_null (tabs_rows->deny_only);
+}
+
+static void
+test_effect_and_initiator (void)
+{
+  g_autoptr (GBytes) bytes =
+      sample_replace ("\"initiator\":{\"name\":\"hr.kim\",\"uid\":\"1003\"},", "");
+  g_autoptr (GBytes) read_bytes = sample_replace ("irreversible", "read");
+  g_autoptr (GBytes) undo_bytes = sample_replace ("irreversible", "reversible");
+  g_autoptr (Record) alone = record_decode (bytes, NULL);
+  g_autoptr (Record) read = record_decode (read_bytes, NULL);
+  g_autoptr (Record) undo = record_decode (undo_bytes, NULL);
+  g_autoptr (Rows) alone_rows = rows_new (alone, NULL);
+  g_autoptr (Rows) read_rows = rows_new (read, NULL);
+  g_autoptr (Rows) undo_rows = rows_new (undo, NULL);
+  g_autofree char *alone_text = rows_to_string (alone_rows);
+  g_autofree char *read_text = rows_to_string (read_rows);
+  g_autofree char *undo_text = rows_to_string (undo_rows);
+
+  g_assert_nonnull (strstr (alone_text, "summary Started by: the agent itself\n"));
+  g_assert_nonnull (strstr (read_text, "summary Effect: only reads\n"));
+  g_assert_nonnull (strstr (undo_text, "summary Effect: can be undone\n"));
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/rows/sample", test_sample);
+  g_test_add_func ("/rows/values", test_values);
+  g_test_add_func ("/rows/empty-values", test_empty_values);
+  g_test_add_func ("/rows/long-lists-are-counted", test_long_lists_are_counted);
+  g_test_add_func ("/rows/every-change-shows", test_every_change_shows);
+  g_test_add_func ("/rows/changes-since", test_changes_since);
+  g_test_add_func ("/rows/change-of-presence-and-type", test_change_of_presence_and_type);
+  g_test_add_func ("/rows/deny-only", test_deny_only);
+  g_test_add_func ("/rows/effect-and-initiator", test_effect_and_initiator);
+  return g_test_run ();
+}
