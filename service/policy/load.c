@@ -9,6 +9,11 @@
 
 #include <string.h>
 
+/* What is loaded must fit into a record. */
+G_STATIC_ASSERT (NAME_MAX_PLAIN <= RECORD_MAX_NAME);
+G_STATIC_ASSERT (NAME_MAX_ACTION <= RECORD_MAX_ACTION);
+G_STATIC_ASSERT (POLICY_MAX_SUMMARY <= RECORD_MAX_LABEL);
+
 gboolean
 loader_is_broken (const Loader *loader, Folder folder, const char *name)
 {
@@ -44,14 +49,17 @@ load_text (
     Loader *loader, const KeyFile *file, const KeySection *section, const char *key, gsize max)
 {
   const char *text = key_section_value (section, key);
+  g_autoptr (JsonTree) value = json_tree_new_string (text);
+  g_autoptr (GError) error = NULL;
 
   if (strlen (text) > max)
-    {
-      faults_add (loader->faults, file->path, key_section_line (section, key),
-                  "%s= is longer than %" G_GSIZE_FORMAT " bytes", key, max);
-      return NULL;
-    }
-  return g_strdup (text);
+    faults_add (loader->faults, file->path, key_section_line (section, key),
+                "%s= is longer than %" G_GSIZE_FORMAT " bytes", key, max);
+  else if (!type_check (type_find ("line"), key, value, &error))
+    load_fault (loader, file, key_section_line (section, key), error);
+  else
+    return g_strdup (text);
+  return NULL;
 }
 
 JsonTree *

@@ -283,3 +283,82 @@ set_assert_fault (Set *set, const char *where, const char *says)
       return;
   g_error ("got %s\nwant %s%s", faults, where, says);
 }
+
+/* --- records --- */
+
+static void
+add_arguments (RecordBuilder *builder, const PolicyAction *action, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) arguments =
+      g_variant_parse (G_VARIANT_TYPE ("a(sv)"), text, NULL, NULL, &error);
+  g_autoptr (GPtrArray) values = NULL;
+
+  g_assert_no_error (error);
+  values = policy_bind_arguments (action, arguments, NULL, 0, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < action->arguments->len; i++)
+    {
+      const PolicyArgument *argument = g_ptr_array_index (action->arguments, i);
+
+      record_builder_argument (builder, argument->name, argument->label, type_name (argument->type),
+                               json_tree_copy (g_ptr_array_index (values, i)));
+    }
+}
+
+static void
+add_facts (RecordBuilder *builder, const PolicyAction *action, const char *const *facts)
+{
+  for (guint i = 0; i < action->facts->len; i++)
+    {
+      const PolicyFact *fact = g_ptr_array_index (action->facts, i);
+      JsonTree *value = json_tree_new_string ("");
+
+      for (guint j = 0; facts != NULL && facts[j] != NULL; j++)
+        if (g_str_has_prefix (facts[j], fact->name) && facts[j][strlen (fact->name)] == '=')
+          {
+            json_tree_free (value);
+            value = json_tree_new_string (facts[j] + strlen (fact->name) + 1);
+          }
+      record_builder_fact (builder, fact->name, fact->label, type_name (fact->type), value,
+                           fact->recheck);
+    }
+}
+
+Record *
+set_record (const Policy *policy,
+            const char *agent_name,
+            const char *part,
+            const char *action_id,
+            const char *arguments,
+            const char *initiator,
+            const char *const *facts)
+{
+  static const char *const effects[] = { "irreversible", "reversible", "read" };
+  const PolicyAgent *agent = policy_agent_by_name (policy, agent_name);
+  const PolicyAction *action = policy_action (policy, action_id);
+  g_autoptr (RecordBuilder) builder = record_builder_new ("0123456789abcdef0123456789abcdef");
+  g_autofree char *digest = policy_digest (policy, agent, action);
+  g_autoptr (GError) error = NULL;
+  uid_t uid = 0;
+  Record *record;
+
+  record_builder_agent (builder, agent->name, agent->uid, agent->owner, part);
+  g_assert_true (initiator == NULL || user_by_name (initiator, &uid));
+  record_builder_run (builder, "00000000000000000000000000000001", "ticket", initiator, uid);
+  record_builder_action (builder, action->id, action->summary, effects[action->effect]);
+  add_arguments (builder, action, arguments);
+  add_facts (builder, action, facts);
+  record_builder_executor (builder, action->module, action->credential);
+  for (guint i = 0; i < action->settings->len; i++)
+    {
+      const PolicySetting *setting = g_ptr_array_index (action->settings, i);
+
+      record_builder_setting (builder, setting->name, setting->label, type_name (setting->type),
+                              json_tree_copy (setting->value));
+    }
+  record_builder_policy (builder, digest);
+  record = record_builder_end (builder, &error);
+  g_assert_no_error (error);
+  return record;
+}

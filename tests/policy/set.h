@@ -42,4 +42,19 @@ char *set_faults (Set *set);
  * @says. */
 void set_assert_fault (Set *set, const char *where, const char *says);
 
+/*
+ * set_record: the record of an action as the executor would build it.
+ * @part: of the agent
+ * @arguments: a GVariant text of type a(sv), without files
+ * @initiator: (nullable): a user
+ * @facts: (nullable): "name=value", up to a NULL
+ */
+Record *set_record (const Policy *policy,
+                    const char *agent,
+                    const char *part,
+                    const char *action,
+                    const char *arguments,
+                    const char *initiator,
+                    const char *const *facts);
+
 G_END_DECLS
