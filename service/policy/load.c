@@ -226,6 +226,29 @@ policy_agent_by_name (const Policy *policy, const char *name)
   return entry != NULL ? &entry->agent : NULL;
 }
 
+static int
+compare_agents (gconstpointer a, gconstpointer b)
+{
+  const PolicyAgent *left = *(const PolicyAgent *const *) a;
+  const PolicyAgent *right = *(const PolicyAgent *const *) b;
+
+  return strcmp (left->name, right->name);
+}
+
+GPtrArray *
+policy_agents (const Policy *policy)
+{
+  GPtrArray *agents = g_ptr_array_new ();
+  GHashTableIter iter;
+  gpointer value = NULL;
+
+  g_hash_table_iter_init (&iter, policy->agents);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    g_ptr_array_add (agents, &((AgentEntry *) value)->agent);
+  g_ptr_array_sort (agents, compare_agents);
+  return agents;
+}
+
 const PolicyAction *
 policy_action (const Policy *policy, const char *id)
 {

@@ -196,6 +196,20 @@ gboolean policy_agent_has_part (const PolicyAgent *agent, const char *part);
  * other than deny names this agent, sorted by id. */
 GPtrArray *policy_actions_of (const Policy *policy, const PolicyAgent *agent);
 
+/* policy_agents: (transfer container) (element-type PolicyAgent): all of them, sorted by name. */
+GPtrArray *policy_agents (const Policy *policy);
+
+/*
+ * policy_foresee: what could come of a request of this agent for this action, conditions left aside:
+ * for descriptions, decides nothing.
+ * @out_ask, @out_allow: (out): whether some rule would have a person asked, or let it through
+ */
+void policy_foresee (const Policy *policy,
+                     const PolicyAgent *agent,
+                     const PolicyAction *action,
+                     gboolean *out_ask,
+                     gboolean *out_allow);
+
 /* policy_digest: "sha256:…" over what governs this agent's use of this action (see the page). */
 char *policy_digest (const Policy *policy, const PolicyAgent *agent, const PolicyAction *action);
 

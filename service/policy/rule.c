@@ -132,6 +132,26 @@ rules_of (const Policy *policy, const char *agent, const char *action)
   return found;
 }
 
+void
+policy_foresee (const Policy *policy,
+                const PolicyAgent *agent,
+                const PolicyAction *action,
+                gboolean *out_ask,
+                gboolean *out_allow)
+{
+  g_autoptr (GPtrArray) rules = rules_of (policy, agent->name, action->id);
+
+  *out_ask = FALSE;
+  *out_allow = FALSE;
+  for (guint i = 0; i < rules->len; i++)
+    {
+      const Rule *rule = g_ptr_array_index (rules, i);
+
+      *out_ask |= rule->decision == DECISION_ASK;
+      *out_allow |= rule->decision == DECISION_ALLOW;
+    }
+}
+
 GPtrArray *
 policy_actions_of (const Policy *policy, const PolicyAgent *agent)
 {

@@ -267,6 +267,49 @@ test_actions_of (void)
   g_assert_cmpuint (second->len, ==, 1);
 }
 
+static void
+assert_foreseen (const Policy *policy, const char *action, gboolean ask, gboolean allow)
+{
+  gboolean found_ask = !ask;
+  gboolean found_allow = !allow;
+
+  policy_foresee (policy, policy_agent_by_name (policy, "other"), policy_action (policy, action),
+                  &found_ask, &found_allow);
+  g_assert_cmpint (found_ask, ==, ask);
+  g_assert_cmpint (found_allow, ==, allow);
+}
+
+static void
+test_foresee (void)
+{
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (Policy) policy = NULL;
+
+  set_put (set, "rules/x.rule",
+           "[Rule a]\nAgents=other\nActions=mail.send\n" ASK
+           "[Rule b]\nAgents=other\nActions=note.write\nWhen=urgent is yes\n" ASK
+           "[Rule c]\nAgents=other\nActions=note.write\n" ALLOW
+           "[Rule d]\nAgents=other\nActions=account.list\nDecision=allow\n"
+           "[Rule e]\nAgents=*\nActions=account.*\nDecision=deny\n");
+  policy = set_parse (set);
+  assert_foreseen (policy, "mail.send", TRUE, FALSE);
+  assert_foreseen (policy, "note.write", TRUE, TRUE);
+  assert_foreseen (policy, "account.list", FALSE, TRUE);
+  assert_foreseen (policy, "account.suspend", FALSE, FALSE);
+}
+
+static void
+test_agents (void)
+{
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (Policy) policy = set_parse (set);
+  g_autoptr (GPtrArray) agents = policy_agents (policy);
+
+  g_assert_cmpuint (agents->len, ==, 2);
+  g_assert_cmpstr (((PolicyAgent *) g_ptr_array_index (agents, 0))->name, ==, "offboarding");
+  g_assert_cmpstr (((PolicyAgent *) g_ptr_array_index (agents, 1))->name, ==, "other");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -278,5 +321,7 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/load-rule/all-faults", test_all_faults);
   g_test_add_func ("/policy/load-rule/accepted", test_accepted);
   g_test_add_func ("/policy/load-rule/actions-of", test_actions_of);
+  g_test_add_func ("/policy/load-rule/foresee", test_foresee);
+  g_test_add_func ("/policy/load-rule/agents", test_agents);
   return g_test_run ();
 }
