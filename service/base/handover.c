@@ -337,6 +337,14 @@ handover_decode (Handover *handover, int body_fd, const char *type, GError **err
   return TRUE;
 }
 
+void
+handover_discard (int sock)
+{
+  /* No room for control data: the kernel closes the descriptors. */
+  while (recv (sock, NULL, 0, 0) < 0 && errno == EINTR)
+    continue;
+}
+
 /* --- calling --- */
 
 /* A message of an error begins with its reason: a lower-case word, then ": ". */

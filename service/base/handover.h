@@ -121,6 +121,12 @@ gboolean handover_receive_reply (int sock,
 /* handover_connect: a connected CLOEXEC socket with both time-outs set, or -1. */
 int handover_connect (const char *path, guint timeout_seconds, GError **error);
 
+/*
+ * handover_discard: waits for one message and drops it unread, with its descriptors.  For a peer that
+ * is refused for what it is: data still unread when a socket is closed would overtake the refusal.
+ */
+void handover_discard (int sock);
+
 /* handover_peer_uid: SO_PEERCRED; FALSE leaves @out_uid alone. */
 gboolean handover_peer_uid (int sock, uid_t *out_uid, GError **error);
 

@@ -102,6 +102,7 @@
  *   a(sss) settings: name, type, value
  *   s name of the credential, "" for none
  *   a(ss) facts that the action declares: name, type
+ * An error instead of the reply says that the module was not called.
  */
 #define WIRE_MODULE_CALL "(ssa(ssv)a(sss)sa(ss))"
 /* Reply: s "done", "failed" or "unknown", facts, s result text. */

@@ -324,6 +324,32 @@ test_peer_gone (void)
 }
 
 static void
+test_discard (void)
+{
+  g_autoptr (GError) refusal = NULL;
+  g_autoptr (GError) error = NULL;
+  Handover reply = { 0 };
+  guint before = 0;
+  int pair[2];
+  int fd = -1;
+
+  make_pair (pair);
+  before = open_descriptors ();
+  fd = sealed (5);
+  raw_send (pair[0], &good, RAW_SIZE, &fd, 1);
+  close (fd);
+  handover_discard (pair[1]);
+  g_assert_cmpuint (open_descriptors (), ==, before);
+
+  us_error_set (&refusal, US_ERROR_REFUSED, US_REASON_BAD_PEER, "not you");
+  g_assert_true (handover_send_error (pair[1], refusal, NULL));
+  close (pair[1]);
+  g_assert_false (handover_receive_reply (pair[0], "(s)", &reply, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_BAD_PEER));
+  close (pair[0]);
+}
+
+static void
 test_peer_silent (void)
 {
   struct timeval timeout = { .tv_usec = 50000 };
@@ -731,6 +757,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/handover/files-too-large-together", test_files_too_large_together);
   g_test_add_func ("/base/handover/foreign-control-data", test_foreign_control_data);
   g_test_add_func ("/base/handover/peer-gone", test_peer_gone);
+  g_test_add_func ("/base/handover/discard", test_discard);
   g_test_add_func ("/base/handover/peer-silent", test_peer_silent);
   g_test_add_func ("/base/handover/body-refused", test_body_refused);
   g_test_add_func ("/base/handover/body-of-another-type", test_body_of_another_type);
