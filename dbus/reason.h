@@ -17,6 +17,7 @@
 #define US_REASON_BAD_MESSAGE "bad-message"         /* a hand-over is not of the fixed form */
 #define US_REASON_INTERNAL "internal"               /* an operation of the system failed */
 #define US_REASON_UNTRUSTED_FILE "untrusted-file"   /* of another owner, or others may write it */
+#define US_REASON_BAD_MODULE "bad-module"           /* no module, or of another version of the ABI */
 
 /* Arguments and files. */
 #define US_REASON_UNKNOWN_ACTION "unknown-action"   /* no such action for this agent */

@@ -79,6 +79,14 @@ const struct us_sm_file *us_sm_files (const us_sm_handle *handle, const char *na
 const char *us_sm_setting (const us_sm_handle *handle, const char *name);
 
 /*
+ * The names of all arguments and settings, in the order of the record; NULL after the last.  A
+ * module goes through them to refuse one that it does not know: the person approved it, so leaving
+ * it out would be another action.
+ */
+const char *us_sm_argument_name (const us_sm_handle *handle, size_t index);
+const char *us_sm_setting_name (const us_sm_handle *handle, size_t index);
+
+/*
  * The credential that the action names: out_size bytes, followed by a NUL that is not counted;
  * NULL where there is none.  The memory is locked, and wiped when the call ends.  It must not be
  * copied into a result, a message or an environment.

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * undersign-runner MODULE: fills the configuration of the runner from how this system was built,
+ * and calls it.  The listener starts this program again, with --worker, for each call.
+ */
+#include "config.h"
+#include "service/base/prefork.h"
+#include "service/runner/runner.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM UNDERSIGN_LIBEXEC_DIR "/undersign-runner"
+#define EXECUTOR_USER "undersign-executor"
+
+static int
+fail (const char *what)
+{
+  fprintf (stderr, "undersign-runner: %s\n", what);
+  return EXIT_FAILURE;
+}
+
+static int
+work (const char *module)
+{
+  RunnerConfig config = { .module_dir = UNDERSIGN_MODULE_DIR,
+                          .module = module,
+                          .owner = 0,
+                          .credentials_dir = getenv ("CREDENTIALS_DIRECTORY"),
+                          .describe_seconds = RUNNER_DESCRIBE_SECONDS,
+                          .execute_seconds = RUNNER_EXECUTE_SECONDS };
+  const struct passwd *executor = getpwnam (EXECUTOR_USER);
+
+  if (executor == NULL || executor->pw_uid == 0)
+    return fail ("there is no user " EXECUTOR_USER);
+  config.peer = executor->pw_uid;
+  return runner_work (&config);
+}
+
+static int
+run (const char *module)
+{
+  const char *const worker[] = { PROGRAM, "--worker", module, NULL };
+  PreforkConfig config = { .argv = worker, .max_workers = RUNNER_MAX_WORKERS };
+
+  return prefork_run (&config);
+}
+
+int
+main (int argc, char **argv)
+{
+  gboolean is_worker = argc == 3 && strcmp (argv[1], "--worker") == 0;
+  g_autoptr (GError) error = NULL;
+
+  if ((argc != 2 && !is_worker) || !module_name_is_valid (argv[argc - 1]))
+    {
+      fputs ("usage: undersign-runner MODULE\n", stderr);
+      return 2;
+    }
+  if (!environment_scrub (&error) || !process_harden (&error))
+    return fail (error->message);
+  return is_worker ? work (argv[2]) : run (argv[1]);
+}
