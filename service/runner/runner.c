@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define CREDENTIAL_MAX (64 * 1024)
+#define CREDENTIAL_MAX (1024 * 1024) /* systemd's limit for all of a unit */
 #define CREDENTIAL_MAX_NAME 64
 
 static const char *const kept_variables[] = { "CREDENTIALS_DIRECTORY", "LISTEN_FDS", "LISTEN_PID" };
@@ -51,13 +51,15 @@ environment_scrub (GError **error)
 
 /* --- the credential --- */
 
+/* As in policy: a name in a folder, never a path and never hidden. */
 static gboolean
 credential_name_is_valid (const char *name)
 {
   gsize len = strlen (name);
 
-  return len >= 1 && len <= CREDENTIAL_MAX_NAME &&
-         strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+  return len >= 1 && len <= CREDENTIAL_MAX_NAME && g_ascii_isalnum (name[0]) &&
+         strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len &&
+         strstr (name, "..") == NULL;
 }
 
 static Secret *

@@ -408,14 +408,14 @@ check_credential_refused (Runner *runner, const char *name)
 static void
 test_credential_refused (void)
 {
-  static const char *const names[] = { "absent", "../marker", "Work-Smtp", "work_smtp", ".",
+  static const char *const names[] = { "absent", "../marker", "Work-Smtp", "work smtp", ".",
                                        "..",     "link",      "dir",       "open",      "fifo" };
   g_autoptr (Runner) runner = start_with ("null.so", "null");
   g_autofree char *link = g_build_filename (runner->credentials_dir, "link", NULL);
   g_autofree char *dir = g_build_filename (runner->credentials_dir, "dir", NULL);
   g_autofree char *fifo = g_build_filename (runner->credentials_dir, "fifo", NULL);
   g_autofree char *open_path = g_build_filename (runner->credentials_dir, "open", NULL);
-  g_autofree char *large = g_strnfill (64 * 1024 + 1, 'x');
+  g_autofree char *large = g_strnfill (1024 * 1024 + 1, 'x');
   g_autofree char *log = NULL;
 
   g_assert_cmpint (symlink ("work-smtp", link), ==, 0);
