@@ -262,3 +262,11 @@ policy_agent_has_part (const PolicyAgent *agent, const char *part)
 {
   return g_strv_contains ((const char *const *) agent->parts, part);
 }
+
+void
+policy_count (const Policy *policy, PolicyCounts *out_counts)
+{
+  out_counts->actions = g_hash_table_size (policy->actions);
+  out_counts->agents = g_hash_table_size (policy->agents);
+  out_counts->rules = policy->rules->len;
+}

@@ -96,6 +96,9 @@ typedef struct
 
 /* --- loaders (load-*.c) --- */
 
+/* What may stand in each kind of file, by Folder. */
+extern const SectionSpec module_schema[], action_schema[], agent_schema[], rule_schema[];
+
 void load_module (Loader *loader, const ImageFile *file);
 void load_action (Loader *loader, const ImageFile *file);
 void load_agent (Loader *loader, const ImageFile *file);

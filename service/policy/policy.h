@@ -200,8 +200,8 @@ GPtrArray *policy_actions_of (const Policy *policy, const PolicyAgent *agent);
 GPtrArray *policy_agents (const Policy *policy);
 
 /*
- * policy_foresee: what could come of a request of this agent for this action, conditions left aside:
- * for descriptions, decides nothing.
+ * policy_foresee: what could come of a request of this agent for this action, conditions left
+ * aside: for descriptions, decides nothing.
  * @out_ask, @out_allow: (out): whether some rule would have a person asked, or let it through
  */
 void policy_foresee (const Policy *policy,

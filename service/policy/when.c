@@ -37,6 +37,7 @@ when_free (When *when)
 {
   if (when == NULL)
     return;
+  g_free (when->text);
   g_strfreev (when->arguments);
   g_strfreev (when->globs);
   g_free (when->value);
@@ -119,6 +120,7 @@ when_parse (const char *text, GError **error)
   g_autoptr (When) when = g_new0 (When, 1);
   g_auto (GStrv) words = g_strsplit (text, " ", 3);
 
+  when->text = g_strdup (text);
   if (words[0] == NULL || words[1] == NULL)
     {
       refuse (error, "When= is ARGUMENT[,ARGUMENT] OPERATOR and what the operator takes");

@@ -29,6 +29,7 @@ typedef enum
 
 typedef struct
 {
+  char *text;       /* as written, for people */
   char **arguments; /* one or more; more only with globs */
   WhenTest test;
   char **globs; /* of any, all, none and any-not; else NULL */

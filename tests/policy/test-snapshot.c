@@ -5,6 +5,7 @@
  */
 #include "service/policy/image.h"
 #include "tests/policy/set.h"
+#include "tests/policy/tree.h"
 
 #include "dbus/error.h"
 
@@ -14,29 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct
-{
-  char *top, *data, *config, *objects;
-} Tree;
-
 static void
-tree_write (const Tree *tree, const char *name, const char *text)
+put_base (Tree *tree)
 {
-  g_autofree char *path = g_build_filename (tree->top, name, NULL);
-  g_autofree char *dir = g_path_get_dirname (path);
-
-  g_assert_cmpint (g_mkdir_with_parents (dir, 0755), ==, 0);
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  g_assert_cmpint (g_chmod (path, 0644), ==, 0);
-}
-
-static void
-tree_init (Tree *tree)
-{
-  tree->top = g_dir_make_tmp ("policy-XXXXXX", NULL);
-  tree->data = g_build_filename (tree->top, "usr", NULL);
-  tree->config = g_build_filename (tree->top, "etc", NULL);
-  tree->objects = g_build_filename (tree->top, "lib", NULL);
+  tree_init (tree);
   tree_write (tree, "usr/modules/null.module", "[Module]\nSummary=Nothing\n");
   tree_write (tree, "usr/actions/x.y.action",
               "[Action]\nSummary=S\nEffect=read\n[Executor]\nModule=null\n");
@@ -44,52 +26,6 @@ tree_init (Tree *tree)
   tree_write (tree, "etc/agents/other.agent",
               "[Agent]\nSummary=S\nUser=agent-other\nOwner=alice\n");
   tree_write (tree, "lib/null.so", "\177ELF");
-}
-
-static void
-remove_all (const char *path)
-{
-  struct stat info;
-  const char *name;
-  GDir *dir;
-
-  g_assert_cmpint (lstat (path, &info), ==, 0);
-  if (S_ISDIR (info.st_mode))
-    {
-      g_assert_cmpint (g_chmod (path, 0755), ==, 0);
-      dir = g_dir_open (path, 0, NULL);
-      while ((name = g_dir_read_name (dir)) != NULL)
-        {
-          g_autofree char *child = g_build_filename (path, name, NULL);
-
-          remove_all (child);
-        }
-      g_dir_close (dir);
-    }
-  g_assert_cmpint (g_remove (path), ==, 0);
-}
-
-static void
-tree_clear (Tree *tree)
-{
-  remove_all (tree->top);
-  g_free (tree->top);
-  g_free (tree->data);
-  g_free (tree->config);
-  g_free (tree->objects);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tree, tree_clear)
-
-static PolicySource
-tree_source (const Tree *tree)
-{
-  PolicySource source = { .data_dir = tree->data,
-                          .config_dir = tree->config,
-                          .module_dir = tree->objects,
-                          .owner = getuid () };
-
-  return source;
 }
 
 static Policy *
@@ -153,7 +89,7 @@ test_modes (void)
   g_auto (Tree) tree;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     {
@@ -171,7 +107,7 @@ test_owner (void)
   g_autofree char *path = NULL;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   path = g_build_filename (tree.top, "usr/actions/x.y.action", NULL);
   if (getuid () == 0)
@@ -218,7 +154,7 @@ test_names (void)
       g_auto (Tree) tree;
       PolicySource source;
 
-      tree_init (&tree);
+      put_base (&tree);
       source = tree_source (&tree);
       tree_write (&tree, rows[i].name, "not policy\n");
       if (rows[i].says != NULL)
@@ -235,7 +171,7 @@ test_not_regular (void)
   g_autofree char *link = NULL, *fifo = NULL, *folder = NULL, *config = NULL;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   tree_write (&tree, "etc/rules/a.rule", "");
   link = g_build_filename (tree.top, "etc/rules/link.rule", NULL);
@@ -265,7 +201,7 @@ test_too_large (void)
   g_autofree char *text = g_strnfill (256 * 1024 + 1, '#');
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   tree_write (&tree, "etc/rules/x.rule", text);
   assert_refused (&tree, &source, "etc/rules/x.rule", "larger than");
@@ -278,7 +214,7 @@ test_absent (void)
   g_autofree char *nowhere = NULL;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   nowhere = g_build_filename (tree.top, "nowhere", NULL);
   source = tree_source (&tree);
   source.data_dir = nowhere;
@@ -301,7 +237,7 @@ test_no_object (void)
   g_autoptr (GError) error = NULL;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   path = g_build_filename (tree.objects, "null.so", NULL);
   g_assert_cmpint (g_remove (path), ==, 0);
@@ -323,7 +259,7 @@ test_override (void)
   g_autoptr (Policy) policy = NULL;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   tree_write (&tree, "etc/actions/x.y.action",
               "[Action]\nSummary=T\nEffect=reversible\n[Executor]\nModule=null\n");
@@ -343,7 +279,7 @@ test_mask (void)
   const ImageFile *file;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   tree_write (&tree, "etc/actions/x.y.action", "");
   policy = tree_parse (&source);
@@ -366,7 +302,7 @@ test_shipped (void)
   g_autoptr (GError) error = NULL;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   tree_write (&tree, "etc/rules/b.rule", "[Rule a]\nAgents=other\nActions=x.y\nDecision=allow\n");
   policy_free (tree_parse (&source));
@@ -389,7 +325,7 @@ test_stable (void)
   g_autoptr (GBytes) first = NULL, second = NULL;
   PolicySource source;
 
-  tree_init (&tree);
+  put_base (&tree);
   source = tree_source (&tree);
   for (guint i = 0; i < 50; i++)
     {
@@ -407,7 +343,6 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  umask (022);
   g_test_add_func ("/policy/snapshot/modes", test_modes);
   g_test_add_func ("/policy/snapshot/owner", test_owner);
   g_test_add_func ("/policy/snapshot/names", test_names);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Policy as a person reads it: what is wrong with a set, or what it comes to.  It needs no daemon
+ * and changes nothing; `undersignctl policy check` is this function.
+ */
+#pragma once
+
+#include "service/policy/policy.h"
+
+#include <glib.h>
+#include <stdio.h>
+
+G_BEGIN_DECLS
+
+/*
+ * policy_check: reads a set as the executor would.
+ * @out: gets every fault, one "FILE:LINE: text" a line; or, where there is none, who may do what,
+ *   and notes on what is valid but hardly meant
+ *
+ * Returns: whether the set loads.
+ */
+gboolean policy_check (const PolicySource *source, const PolicyNames *names, FILE *out);
+
+/* policy_describe: the second half, for a set that is loaded. */
+void policy_describe (const Policy *policy, FILE *out);
+
+G_END_DECLS
