@@ -7,11 +7,8 @@ usage: test-admin.py DAEMON EXECUTOR [TEST…]   (the two programs of this folde
 
 import os
 import re
-import signal
 import stat
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -25,17 +22,11 @@ gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib  # noqa: E402
 
 from undersign_test import bus as raw  # noqa: E402
-from undersign_test import tap  # noqa: E402
+from undersign_test import private_bus, tap  # noqa: E402
 
 NAME, PATH = "org.undersign1.Admin", "/org/undersign1/Admin"
 ROOT = os.path.join(HERE, "../..")
 DAEMON, EXECUTOR = sys.argv[1:3]
-BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><listen>unix:path={path}</listen>
-<policy context="default"><allow user="*"/><allow own="*"/><allow eavesdrop="true"/>
-<allow send_destination="*" eavesdrop="true"/></policy></busconfig>
-"""
 ENCRYPT = """#!/bin/sh
 printf '%s\\n' "$@" > {folder}/arguments
 tr '\\0' '\\n' < /proc/$$/environ > {folder}/environment
@@ -83,26 +74,21 @@ class Caller:
         body = reply.get_body()
         if reply.get_message_type() == Gio.DBusMessageType.ERROR:
             raise raw.BusError(reply.get_error_name(), body.unpack()[0])
-        return raw.plain(body.unpack()) if body is not None else ()
+        return raw.unpack(body) if body is not None else ()
 
 
-class Base(unittest.TestCase):
+class Base(private_bus.BusTest):
+    checked = ("daemon",)
     authorise_seconds, enrolment_seconds, idle_seconds = 2, 300, 60
     polkit = True
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="undersign-admin.")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.address = f"unix:path={self.folder}/bus"
+        super().setUp()
         for name in ("credentials", "units", "relying-parties.d", "data", "config", "modules"):
             os.mkdir(f"{self.folder}/{name}", 0o700)
         with open(f"{self.folder}/modules/mail.so", "wb"):
             pass
-        self.write("bus.conf", BUS_CONFIG.format(path=f"{self.folder}/bus"))
         self.write("encrypt", ENCRYPT.format(folder=self.folder), 0o700)
-        self.start("bus", ["dbus-daemon", f"--config-file={self.folder}/bus.conf", "--nofork"],
-                   lambda: os.path.exists(f"{self.folder}/bus"))
         self.executor = self.start("executor", [EXECUTOR, f"{self.folder}/executor.sock"],
                                    lambda: "ready" in self.output("executor"))
         self.caller = Caller(self.address)
@@ -114,44 +100,6 @@ class Base(unittest.TestCase):
             "daemon", [DAEMON, self.address, self.folder, f"{self.folder}/encrypt",
                        str(self.authorise_seconds), str(self.enrolment_seconds),
                        str(self.idle_seconds)], lambda: self.owned(NAME))
-
-    def write(self, name, text, mode=0o600):
-        path = f"{self.folder}/{name}"
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(path, mode)
-
-    def read(self, name):
-        with open(f"{self.folder}/{name}", encoding="utf-8") as file:
-            return file.read()
-
-    def start(self, name, argv, ready, environment=None):
-        with open(f"{self.folder}/{name}.log", "wb") as log:
-            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                       env={**os.environ, **(environment or {})})
-        self.addCleanup(self.end, name, process)
-        end = time.monotonic() + 20
-        while not ready():
-            if process.poll() is not None or time.monotonic() > end:
-                self.fail(f"{name} did not start: {self.output(name)}")
-            time.sleep(0.02)
-        return process
-
-    def end(self, name, process):
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        process.wait(20)
-        if name == "daemon":
-            self.assertNotIn("Sanitizer", self.output(name))
-            self.assertEqual(process.returncode, 0, self.output(name))
-
-    def output(self, name):
-        return self.read(f"{name}.log")
-
-    def owned(self, name):
-        return self.caller.bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus",
-                                         "NameHasOwner", GLib.Variant("(s)", (name,)), None,
-                                         Gio.DBusCallFlags.NONE, 5000, None).unpack()[0]
 
     def mock(self, member, signature, value):
         """Tells the mock of polkit what to do."""

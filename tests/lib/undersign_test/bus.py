@@ -108,14 +108,14 @@ class _Worker:
                 received.append(os.pread(fd, size, 0))
                 os.close(fd)
         body = reply.get_body()
-        return (tuple(plain(value) for value in body.unpack()) if body is not None else (),
+        return (unpack(body) if body is not None else (),
                 body.get_type_string() if body is not None else "()", received)
 
     def subscribe(self, interface):
         self.bus.signal_subscribe(None, interface, None, None, None, Gio.DBusSignalFlags.NONE,
                                   lambda bus, sender, path, interface, member, body:
                                   self.signals.append((sender, path, interface, member,
-                                                       plain(body.unpack()))))
+                                                       unpack(body))))
 
     def take_signals(self, timeout):
         """The signals that came, waiting up to @timeout for a first one."""
@@ -179,15 +179,21 @@ def split(signatures):
     return found
 
 
-def plain(value):
-    """Unpacked bytes come as lists of numbers: `ay` is told by its content alone."""
-    if isinstance(value, list) and value and all(isinstance(item, int) for item in value):
-        return bytes(value) if all(0 <= item < 256 for item in value) else value
-    if isinstance(value, (list, tuple)):
-        return type(value)(plain(item) for item in value)
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return value
+def unpack(variant):
+    """Variant.unpack(), with bytes for `ay` and a list of pairs where a dictionary repeats a key."""
+    kind = variant.get_type_string()
+    if kind == "v":
+        return unpack(variant.get_variant())
+    if kind == "ay":
+        return bytes(variant.unpack())
+    if kind[0] not in "(a{":
+        return variant.unpack()
+    children = [unpack(variant.get_child_value(i)) for i in range(variant.n_children())]
+    if kind[0] in "({":
+        return tuple(children)
+    if kind[:2] == "a{" and len({child[0] for child in children}) == len(children):
+        return dict(children)
+    return children
 
 
 class Peer:
