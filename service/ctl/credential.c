@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * undersignctl credential set, remove.  The secret comes from standard input, or is asked for on a
+ * terminal without showing it; it is never an argument and is kept in locked memory only.
+ */
+#include "service/base/secret.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/file.h"
+#include "service/base/memfd.h"
+#include "service/ctl/bus.h"
+#include "service/ctl/ctl.h"
+#include "service/ctl/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define SECRET_MAX (1024 * 1024)
+#define PIPE_SAFE (64 * 1024) /* what a pipe takes without a reader */
+
+static gboolean keep_newline = FALSE;
+
+static const GOptionEntry set_options[] = {
+  { "keep-newline", 0, 0, G_OPTION_ARG_NONE, &keep_newline,
+    "Keep a line feed at the end, which is removed otherwise", NULL },
+  G_OPTION_ENTRY_NULL,
+};
+
+/* One line from a terminal, not echoed.  The terminal's own buffer ends it at a line feed. */
+static Secret *
+secret_ask (GError **error)
+{
+  g_autoptr (Secret) line = secret_new (4096);
+  struct termios before, quiet;
+  ssize_t got = -1;
+
+  if (line == NULL || tcgetattr (STDIN_FILENO, &before) != 0)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot ask for a secret");
+      return NULL;
+    }
+  quiet = before;
+  quiet.c_lflag &= ~(tcflag_t) (ECHO | ECHOE | ECHOK | ECHONL);
+  fputs ("Secret: ", stderr);
+  tcsetattr (STDIN_FILENO, TCSAFLUSH, &quiet);
+  got = read (STDIN_FILENO, secret_data (line), secret_size (line));
+  tcsetattr (STDIN_FILENO, TCSAFLUSH, &before);
+  fputc ('\n', stderr);
+  if (got <= 0)
+    {
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "there is no secret");
+      return NULL;
+    }
+  return secret_new_from (secret_data (line), (gsize) got);
+}
+
+static Secret *
+secret_get (GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  g_autoptr (Secret) secret = isatty (STDIN_FILENO)
+                                  ? secret_ask (error)
+                                  : secret_new_read (STDIN_FILENO, SECRET_MAX, error);
+  gsize len = 0;
+
+  if (secret == NULL)
+    return NULL;
+  len = secret_size (secret);
+  if (len > 0 && !keep_newline && secret_data (secret)[len - 1] == '\n')
+    len--;
+  if (len == 0)
+    {
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "the secret is empty");
+      return NULL;
+    }
+  return secret_new_from (secret_data (secret), len);
+}
+
+/* A descriptor from which the service reads it: a pipe, which only the kernel holds; a memfd for
+ * what does not fit into one. */
+static int
+secret_offer (Secret *secret, GError **error)
+{
+  int ends[2] = { -1, -1 };
+  gboolean good = FALSE;
+
+  if (secret_size (secret) > PIPE_SAFE)
+    return memfd_new_sealed ("credential", secret_data (secret), secret_size (secret), error);
+  if (pipe2 (ends, O_CLOEXEC | O_NONBLOCK) == 0)
+    good = fd_write_all (ends[1], secret_data (secret), secret_size (secret), NULL);
+  if (ends[1] >= 0)
+    close (ends[1]);
+  if (good)
+    return ends[0];
+  if (ends[0] >= 0)
+    close (ends[0]);
+  us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "no pipe: %s", g_strerror (errno));
+  return -1;
+}
+
+static gboolean
+run_set (Ctl *ctl, char **arguments, GError **error)
+{
+  g_autoptr (Secret) secret = secret_get (error);
+  g_autoptr (GVariant) reply = NULL;
+  int fd = -1;
+
+  if (secret == NULL)
+    return FALSE;
+  fd = secret_offer (secret, error);
+  if (fd < 0)
+    return FALSE;
+  reply = bus_call (ctl, "SetCredential", g_variant_new ("(ssh)", arguments[0], arguments[1], 0),
+                    fd, "()", error);
+  close (fd);
+  if (reply == NULL)
+    return FALSE;
+  output_done (ctl->json, "stored; the module has it at the next start of its runner");
+  return TRUE;
+}
+
+static gboolean
+run_remove (Ctl *ctl, char **arguments, GError **error)
+{
+  return bus_do (ctl, "RemoveCredential", g_variant_new ("(ss)", arguments[0], arguments[1]),
+                 "removed", error);
+}
+
+const CtlVerb credential_verbs[] = {
+  { "credential set", "MODULE NAME", "Give a module a credential, read from standard input", 2, 2,
+    set_options, run_set },
+  { "credential remove", "MODULE NAME", "Remove a module's credential", 2, 2, NULL, run_remove },
+  { NULL, NULL, NULL, 0, 0, NULL, NULL },
+};

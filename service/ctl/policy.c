@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * undersignctl policy check, reload.  The check is offline and reads files as the service does, so
+ * that a fault is found before it is in force.
+ */
+#include "service/policy/policy.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/ctl/bus.h"
+#include "service/ctl/ctl.h"
+#include "service/ctl/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static gboolean no_users = FALSE;
+
+static const GOptionEntry check_options[] = {
+  { "no-users", 0, 0, G_OPTION_ARG_NONE, &no_users,
+    "Do not look users and groups up: the files are for another host", NULL },
+  G_OPTION_ENTRY_NULL,
+};
+
+/* Each fault is a line; the first one follows the reason. */
+static gboolean
+report_faults (const Ctl *ctl, const char *text, const char *folder)
+{
+  g_auto (GStrv) faults = g_strsplit (text, "\n", -1);
+  g_autoptr (JsonTree) tree = json_tree_new_object ();
+  JsonTree *list = NULL;
+
+  json_tree_add_boolean (tree, "valid", FALSE);
+  list = json_tree_add (tree, "faults", json_tree_new_array ());
+  for (gsize i = 0; faults[i] != NULL; i++)
+    {
+      g_autofree char *valid = g_utf8_make_valid (faults[i], -1);
+
+      json_tree_append_string (list, valid);
+    }
+  if (ctl->json)
+    output_json (tree);
+  else
+    {
+      printf ("%s: the policy is not valid; nothing but denials would be served\n", folder);
+      for (guint i = 0; i < json_tree_length (list); i++)
+        output_field ("fault", json_tree_string (json_tree_item (list, i)));
+    }
+  return FALSE;
+}
+
+static void
+report_valid (const Ctl *ctl, const Policy *policy, const char *folder)
+{
+  PolicyCounts counts = { 0 };
+  g_autoptr (JsonTree) tree = json_tree_new_object ();
+
+  policy_count (policy, &counts);
+  if (ctl->json)
+    {
+      g_autofree char *actions = g_strdup_printf ("%u", counts.actions);
+      g_autofree char *agents = g_strdup_printf ("%u", counts.agents);
+      g_autofree char *rules = g_strdup_printf ("%u", counts.rules);
+
+      json_tree_add_boolean (tree, "valid", TRUE);
+      json_tree_add_string (tree, "actions", actions);
+      json_tree_add_string (tree, "agents", agents);
+      json_tree_add_string (tree, "rules", rules);
+      output_json (tree);
+      return;
+    }
+  printf ("%s: the policy is valid: %u actions, %u agents, %u rules\n", folder, counts.actions,
+          counts.agents, counts.rules);
+}
+
+/* The message of a refused policy is "policy-invalid: " and the faults. */
+static const char *
+fault_text (const GError *error)
+{
+  const char *prefix = US_REASON_POLICY_INVALID ": ";
+
+  return g_str_has_prefix (error->message, prefix) ? error->message + strlen (prefix)
+                                                   : error->message;
+}
+
+static gboolean
+run_check (Ctl *ctl, char **arguments, GError **error)
+{
+  const CtlConfig *config = ctl->config;
+  PolicySource source = { .data_dir = config->data_dir,
+                          .config_dir = config->config_dir,
+                          .module_dir = config->module_dir,
+                          .owner = config->policy_owner };
+  g_autoptr (GError) fault = NULL;
+  g_autoptr (GBytes) image = NULL;
+  g_autoptr (Policy) policy = NULL;
+  struct stat status;
+
+  if (arguments[0] != NULL)
+    {
+      if (stat (arguments[0], &status) != 0 || !S_ISDIR (status.st_mode))
+        return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                             "%s is not a folder", arguments[0]);
+      source.config_dir = arguments[0];
+      source.owner = status.st_uid;
+      source.staging = TRUE;
+    }
+  image = policy_snapshot (&source, &fault);
+  if (image != NULL)
+    policy = policy_parse (image, no_users ? &policy_names_invented : &policy_names_system, &fault);
+  if (policy == NULL)
+    return report_faults (ctl, fault_text (fault), source.config_dir);
+  report_valid (ctl, policy, source.config_dir);
+  return TRUE;
+}
+
+static gboolean
+run_reload (Ctl *ctl, char **arguments, GError **error)
+{
+  g_autoptr (GVariant) reply = bus_call (ctl, "ReloadPolicy", NULL, -1, "(s)", error);
+  const char *fault = NULL;
+
+  if (reply == NULL)
+    return FALSE;
+  g_variant_get (reply, "(&s)", &fault);
+  if (fault[0] != '\0')
+    return report_faults (ctl, fault, ctl->config->config_dir);
+  output_done (ctl->json, "the policy on disk is in force");
+  return TRUE;
+}
+
+const CtlVerb policy_verbs[] = {
+  { "policy check", "[DIR]", "Read policy as the service would, and say what is wrong", 0, 1,
+    check_options, run_check },
+  { "policy reload", "", "Put the policy on disk in force", 0, 0, NULL, run_reload },
+  { NULL, NULL, NULL, 0, 0, NULL, NULL },
+};
