@@ -207,7 +207,7 @@ notes_write (const Notes *notes, const EscapeCount *count, GPtrArray *out)
   g_autofree char *other_note = g_strdup_printf ("letters that are not Latin: %s", other);
   g_autofree char *marks_note = g_strdup_printf ("%u combining marks on one letter", notes->marks);
 
-  add_note (out, count->hidden > 0, "characters without a picture, written as \\u{…}");
+  add_note (out, count->hidden > 0, "characters that have no picture or would mislead, written as \\u{…}");
   add_note (out, notes->bidi, "direction controls, which would reorder what is read");
   add_note (out, count->spaces > 0, "spaces at an end or in a row, written as \\u{0020}");
   add_note (out, notes->rtl, "right-to-left text");

@@ -240,5 +240,5 @@ row_set_value (Row *row, const JsonTree *value, RowsSum *sum)
   notes_write (notes, &count, row->notes);
   if (escape_is_mostly_hidden (&count) && sum->why == NULL)
     sum->why =
-        g_strdup_printf ("%s: too much of it has no picture to be read by a person", row->label);
+        g_strdup_printf ("%s: too much of it cannot be shown", row->label);
 }
