@@ -20,21 +20,23 @@ sample_bytes (const char *text)
   return g_bytes_new (text, strlen (text));
 }
 
-static void
-add_envelope (RecordBuilder *builder)
+RecordBuilder *
+sample_envelope (void)
 {
+  RecordBuilder *builder = record_builder_new (SAMPLE_HOST);
+
   record_builder_agent (builder, "offboarding", 61184, "hr.jones", "licences");
   record_builder_run (builder, SAMPLE_RUN, "ticket-4711", "hr.kim", 1003);
   record_builder_action (builder, "mail.send", "Send an e-mail", "irreversible");
   record_builder_policy (builder, SAMPLE_POLICY);
+  return builder;
 }
 
 RecordBuilder *
 sample_builder (void)
 {
-  RecordBuilder *builder = record_builder_new (SAMPLE_HOST);
+  RecordBuilder *builder = sample_envelope ();
 
-  add_envelope (builder);
   record_builder_argument (builder, "to", "To", "email-list",
                            sample_json ("[\"security@example.com\"]"));
   record_builder_argument (builder, "bcc", "Bcc", "email-list", sample_json ("[]"));
@@ -70,9 +72,8 @@ sample_record (void)
 Record *
 sample_with (const char *type, const char *json, GError **error)
 {
-  g_autoptr (RecordBuilder) builder = record_builder_new (SAMPLE_HOST);
+  g_autoptr (RecordBuilder) builder = sample_envelope ();
 
-  add_envelope (builder);
   record_builder_argument (builder, "arg", "Argument", type, sample_json (json));
   record_builder_executor (builder, "null", "");
   return record_builder_end (builder, error);

@@ -11,6 +11,9 @@
 #define SAMPLE_POLICY "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define SAMPLE_SHA256 "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
 
+/* sample_envelope: a builder with all but arguments, facts, executor and claim. */
+RecordBuilder *sample_envelope (void);
+
 /* sample_builder: everything but the last word: end it, or add to it. */
 RecordBuilder *sample_builder (void);
 Record *sample_record (void);

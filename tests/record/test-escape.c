@@ -229,8 +229,8 @@ static const struct
 } notes[] = {
   { "plain text, \342\202\254 5", "" },
   { "caf\303\251", "" },
-  { "a\302\255b", "characters without a picture, written as \\u{…}" },
-  { "a\342\200\256b", "characters without a picture, written as \\u{…}|"
+  { "a\302\255b", "characters that have no picture or would mislead, written as \\u{…}" },
+  { "a\342\200\256b", "characters that have no picture or would mislead, written as \\u{…}|"
                       "direction controls, which would reorder what is read" },
   { "alice ", "spaces at an end or in a row, written as \\u{0020}" },
   { "\\u{0020", "" },
@@ -248,10 +248,10 @@ static const struct
   { "A\314\212", "not in Unicode normal form C: another spelling looks the same" },
   { "\314\260"
     "1lice",
-    "characters without a picture, written as \\u{…}|"
+    "characters that have no picture or would mislead, written as \\u{…}|"
     "a combining mark without a letter of its own" },
   { "e\314\200\314\201\314\202\314\203\314\204",
-    "characters without a picture, written as \\u{…}|"
+    "characters that have no picture or would mislead, written as \\u{…}|"
     "not in Unicode normal form C: another spelling looks the same|"
     "5 combining marks on one letter" },
   { "i\314\207", "a dot that its letter hides" },

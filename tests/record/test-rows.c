@@ -295,7 +295,7 @@ test_deny_only (void)
   hidden_record = sample_with ("text", hidden->str, NULL);
   hidden_rows = rows_new (hidden_record, NULL);
   g_assert_cmpstr (hidden_rows->deny_only, ==,
-                   "Argument: too much of it has no picture to be read by a person");
+                   "Argument: too much of it cannot be shown");
   tabs_record = sample_with ("text", tabs->str, NULL);
   tabs_rows = rows_new (tabs_record, NULL);
   g_assert_null (tabs_rows->deny_only);
