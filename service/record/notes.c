@@ -8,8 +8,11 @@
 
 #include <string.h>
 
-#define MAX_MARKS 4   /* on one base, without a note */
-#define MAX_RUN 30    /* of marks, for which the normal form is still asked */
+#define MAX_MARKS 4       /* on one base, without a note */
+#define MAX_RUN 30        /* of marks, for which the normal form is still asked */
+#define PIECE 256         /* bytes that are normalised at once, about */
+#define JAMO_FIRST 0x1160 /* Hangul vowels and finals, which combine though they are letters */
+#define JAMO_LAST 0x11ff
 #define MAX_SCRIPTS 4 /* that a note names */
 
 /* Scripts seen, in the order in which they came. */
@@ -164,21 +167,46 @@ read_characters (Notes *notes, const char *text)
     }
 }
 
-/* Putting a long run of marks into order takes quadratic time, so there such a run is no form. */
+/* Whether no character before @u can ever combine with it. */
+static gboolean
+starts_anew (gunichar u)
+{
+  return (char_flags (u, NULL) & CHAR_SHOWN) != 0 && !(u >= JAMO_FIRST && u <= JAMO_LAST);
+}
+
+static gboolean
+is_composed (const char *text, gsize len)
+{
+  g_autofree char *composed = g_utf8_normalize (text, (gssize) len, G_NORMALIZE_NFC);
+
+  return composed != NULL && strlen (composed) == len && memcmp (composed, text, len) == 0;
+}
+
+/*
+ * GLib takes quadratic time to normalise, so this goes piece by piece, each of which starts anew.
+ * A longer run of marks than any script has is left alone: it has a note of its own.
+ */
 static void
 read_form (Notes *notes, const char *text)
 {
-  g_autofree char *composed = NULL;
+  const char *piece = text;
   guint run = 0;
 
   for (const char *c = text; *c != '\0'; c = g_utf8_next_char (c))
     {
-      run = char_flags (g_utf8_get_char (c), NULL) & CHAR_SHOWN ? 0 : run + 1;
+      gunichar u = g_utf8_get_char (c);
+
+      run = char_flags (u, NULL) & CHAR_SHOWN ? 0 : run + 1;
       if (run > MAX_RUN)
         return;
+      if (c - piece >= PIECE && starts_anew (u))
+        {
+          if (!is_composed (piece, (gsize) (c - piece)))
+            notes->decomposed = TRUE;
+          piece = c;
+        }
     }
-  composed = g_utf8_normalize (text, -1, G_NORMALIZE_NFC);
-  if (g_strcmp0 (composed, text) != 0)
+  if (!is_composed (piece, strlen (piece)))
     notes->decomposed = TRUE;
 }
 
@@ -207,7 +235,8 @@ notes_write (const Notes *notes, const EscapeCount *count, GPtrArray *out)
   g_autofree char *other_note = g_strdup_printf ("letters that are not Latin: %s", other);
   g_autofree char *marks_note = g_strdup_printf ("%u combining marks on one letter", notes->marks);
 
-  add_note (out, count->hidden > 0, "characters that have no picture or would mislead, written as \\u{…}");
+  add_note (out, count->hidden > 0,
+            "characters that have no picture or would mislead, written as \\u{…}");
   add_note (out, notes->bidi, "direction controls, which would reorder what is read");
   add_note (out, count->spaces > 0, "spaces at an end or in a row, written as \\u{0020}");
   add_note (out, notes->rtl, "right-to-left text");

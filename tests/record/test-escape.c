@@ -276,6 +276,53 @@ test_notes (void)
     }
 }
 
+static gboolean
+has_form_note (const char *text)
+{
+  g_autoptr (GPtrArray) out = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (Notes) read = notes_new ();
+  EscapeCount count = { 0 };
+
+  notes_read (read, text);
+  notes_write (read, &count, out);
+  for (guint i = 0; i < out->len; i++)
+    if (g_str_has_prefix (g_ptr_array_index (out, i), "not in Unicode normal form C"))
+      return TRUE;
+  return FALSE;
+}
+
+/* Long texts are looked at piece by piece; what is found is the same. */
+static void
+test_form_of_long_texts (void)
+{
+  static const gunichar of[] = {
+    'a', 'a', 'a', 0xe5, 0x5d0, 0x1100, 0x1161, 0x11a8, 0xac00, 0x4e00
+  };
+  static const gunichar rare[] = { 0x301, 0x323, 0x11a8, 0x1161, 0x212b, 0x9be };
+
+  for (guint i = 0; i < 500; i++)
+    {
+      g_autoptr (GString) text = g_string_new (NULL);
+      g_autofree char *composed = NULL;
+
+      while (text->len < 1500)
+        g_string_append_unichar (text, of[g_test_rand_int_range (0, G_N_ELEMENTS (of))]);
+      composed = g_utf8_normalize (text->str, -1, G_NORMALIZE_NFC);
+      g_string_assign (text, composed);
+      if (i % 2 == 0)
+        for (guint n = 0; n < 3; n++)
+          {
+            glong at = g_test_rand_int_range (0, (gint32) g_utf8_strlen (text->str, -1));
+
+            g_string_insert_unichar (text, g_utf8_offset_to_pointer (text->str, at) - text->str,
+                                     rare[g_test_rand_int_range (0, G_N_ELEMENTS (rare))]);
+          }
+      g_free (composed);
+      composed = g_utf8_normalize (text->str, -1, G_NORMALIZE_NFC);
+      g_assert_true (has_form_note (text->str) == (strcmp (composed, text->str) != 0));
+    }
+}
+
 /* No value of the largest size takes long, whatever is in it. */
 static void
 test_large_values (void)
@@ -318,6 +365,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/escape/no-text-is-lost", test_no_text_is_lost);
   g_test_add_func ("/escape/mostly-hidden", test_mostly_hidden);
   g_test_add_func ("/escape/notes", test_notes);
+  g_test_add_func ("/escape/form-of-long-texts", test_form_of_long_texts);
   g_test_add_func ("/escape/large-values", test_large_values);
   return g_test_run ();
 }
