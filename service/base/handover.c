@@ -11,6 +11,7 @@
 #include "dbus/reason.h"
 #include "service/base/fd.h"
 #include "service/base/memfd.h"
+#include "service/base/wire.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -19,7 +20,6 @@
 #define MAGIC "undersgn"
 #define VERSION 1
 #define MAX_FDS (1 + HANDOVER_MAX_FILES)
-#define ERROR_TYPE "(ss)"
 #define ERROR_MAX_MESSAGE 2000
 
 /* In the byte order of the machine: both ends run on it.  There is no padding. */
@@ -172,12 +172,12 @@ handover_send_error (int sock, const GError *reason, GError **error)
   if (reason->domain == US_ERROR)
     return handover_send (
         sock, HANDOVER_ERROR,
-        g_variant_new (ERROR_TYPE, us_error_name ((UsError) reason->code), message), NULL, 0,
+        g_variant_new (WIRE_ERROR, us_error_name ((UsError) reason->code), message), NULL, 0,
         error);
 
   internal = g_strconcat (US_REASON_INTERNAL ": ", message, NULL);
   return handover_send (sock, HANDOVER_ERROR,
-                        g_variant_new (ERROR_TYPE, us_error_name (US_ERROR_UNAVAILABLE), internal),
+                        g_variant_new (WIRE_ERROR, us_error_name (US_ERROR_UNAVAILABLE), internal),
                         NULL, 0, error);
 }
 
@@ -365,7 +365,7 @@ error_from_peer (Handover *reply, int body_fd, GError **error)
   const char *name = NULL;
   const char *message = NULL;
 
-  if (reply->n_fds == 0 && handover_decode (reply, body_fd, ERROR_TYPE, NULL))
+  if (reply->n_fds == 0 && handover_decode (reply, body_fd, WIRE_ERROR, NULL))
     g_variant_get (reply->body, "(&s&s)", &name, &message);
   if (message == NULL || !message_has_reason (message) ||
       strlen (message) > strlen (US_REASON_INTERNAL ": ") + ERROR_MAX_MESSAGE)

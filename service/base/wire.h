@@ -5,6 +5,9 @@
  */
 #pragma once
 
+/* ERROR: s last part of the D-Bus name, s message with its reason. */
+#define WIRE_ERROR "(ss)"
+
 /*
  * A request as the agent made it:
  *   s request id, 32 lower-case hex digits
@@ -63,7 +66,7 @@
 #define WIRE_QUERY "(s)"
 #define WIRE_QUERY_REPLY "(sssss)"
 
-/* POLICY: nothing.  Reply: s fault ("" where the policy is valid); its image is the one file. */
+/* POLICY: nothing.  Reply: s fault, and no file; or "", and the policy's image as the one file. */
 #define WIRE_POLICY_REPLY "(s)"
 
 /* APPROVER: uid.  Reply: the active credentials of that uid. */
