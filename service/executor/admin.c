@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The kinds of the administrator (uid 0: undersign-admin, which polkit guards) but ENROL.  `by` is
+ * the uid of the person behind the call, for the audit log; it decides nothing.
+ */
+#include "service/executor/executor.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/wire.h"
+#include "service/executor/prepared.h"
+#include "service/executor/snapshot.h"
+
+#include <string.h>
+
+#define TEXT_MAX 1000
+#define IMAGE_TYPE "application/vnd.undersign.policy-image.v1"
+
+/* text_check: what a person wrote: one line, shown to others. */
+static gboolean
+text_check (const char *name, const char *text, GError **error)
+{
+  g_autoptr (JsonTree) value = json_tree_new_string (text);
+
+  if (strlen (text) > TEXT_MAX)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                         "%s is %d bytes at most", name, TEXT_MAX);
+  return type_check (type_find ("line"), name, value, error);
+}
+
+GVariant *
+handle_revoke (Session *session, GVariant *body, GError **error)
+{
+  g_autoptr (GVariant) array = NULL;
+  g_autoptr (GBytes) credential = NULL;
+  guint32 by = 0;
+
+  g_variant_get (body, "(@ayu)", &array, &by);
+  credential = bytes_of (array);
+  if (!ledger_revoke_passkey (session->executor->ledger, credential, (uid_t) by, error))
+    return NULL;
+  return g_variant_new (WIRE_EMPTY);
+}
+
+GVariant *
+handle_passkeys (Session *session, GVariant *body, GError **error)
+{
+  g_autoptr (GPtrArray) passkeys = ledger_passkeys (session->executor->ledger, error);
+  GVariantBuilder builder;
+
+  if (passkeys == NULL)
+    return NULL;
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(aysusssxb)"));
+  for (guint i = 0; i < passkeys->len; i++)
+    {
+      const Passkey *passkey = g_ptr_array_index (passkeys, i);
+
+      g_variant_builder_add (&builder, "(@aysusssxb)", variant_of_bytes (passkey->credential),
+                             passkey->name, (guint32) passkey->uid, passkey->kind, passkey->label,
+                             passkey->rp, passkey->enrolled, passkey->active);
+    }
+  return g_variant_new (WIRE_PASSKEYS_REPLY, &builder);
+}
+
+GVariant *
+handle_halt (Session *session, GVariant *body, GError **error)
+{
+  const char *why = NULL;
+  guint32 by = 0;
+
+  g_variant_get (body, "(u&s)", &by, &why);
+  if (!text_check ("why", why, error) ||
+      !ledger_halt (session->executor->ledger, (uid_t) by, why, error))
+    return NULL;
+  return g_variant_new (WIRE_EMPTY);
+}
+
+GVariant *
+handle_resume (Session *session, GVariant *body, GError **error)
+{
+  const char *why = NULL;
+  guint32 by = 0;
+
+  g_variant_get (body, "(u&s)", &by, &why);
+  if (!text_check ("why", why, error) ||
+      !ledger_resume (session->executor->ledger, (uid_t) by, why, error))
+    return NULL;
+  return g_variant_new (WIRE_EMPTY);
+}
+
+GVariant *
+handle_resolve (Session *session, GVariant *body, GError **error)
+{
+  const char *request = NULL;
+  const char *outcome = NULL;
+  const char *note = NULL;
+  guint32 by = 0;
+
+  g_variant_get (body, "(&s&s&su)", &request, &outcome, &note, &by);
+  if (strcmp (outcome, "done") != 0 && strcmp (outcome, "failed") != 0)
+    {
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
+                    "an outcome is resolved as done or failed");
+      return NULL;
+    }
+  if (!request_id_check (request, error) || !text_check ("note", note, error) ||
+      !ledger_resolve (session->executor->ledger, request, outcome, note, (uid_t) by, error))
+    return NULL;
+  return g_variant_new (WIRE_EMPTY);
+}
+
+GVariant *
+handle_audit (Session *session, GVariant *body, GError **error)
+{
+  g_autoptr (GPtrArray) entries = NULL;
+  GVariantBuilder builder;
+  guint64 seq = 0;
+  guint32 count = 0;
+  gsize size = 0;
+
+  g_variant_get (body, WIRE_AUDIT, &seq, &count);
+  entries = ledger_audit (session->executor->ledger, seq, count, error);
+  if (entries == NULL)
+    return NULL;
+
+  /* as many as fit: the caller asks on from the last one it got */
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(tayay)"));
+  for (guint i = 0; i < entries->len; i++)
+    {
+      const AuditEntry *entry = g_ptr_array_index (entries, i);
+
+      size += g_bytes_get_size (entry->entry) + 2 * PAE_DIGEST_SIZE;
+      if (size > HANDOVER_MAX_BODY / 2)
+        break;
+      g_variant_builder_add (&builder, "(t@ay@ay)", entry->seq, variant_of_bytes (entry->entry),
+                             variant_of_digest (entry->hash));
+    }
+  return g_variant_new (WIRE_AUDIT_REPLY, &builder);
+}
+
+/* policy_look: what the files say now; the image that is used is the listener's. */
+static char *
+policy_look (Executor *executor, guint8 out_digest[PAE_DIGEST_SIZE])
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) image = policy_snapshot (&executor->config->policy, &error);
+  g_autoptr (Policy) policy = NULL;
+
+  memset (out_digest, 0, PAE_DIGEST_SIZE);
+  if (image != NULL)
+    {
+      pae_sha256 (IMAGE_TYPE, image, out_digest);
+      policy = policy_parse (image, executor->config->names, &error);
+    }
+  return g_strdup (policy != NULL ? "" : error->message);
+}
+
+GVariant *
+handle_reload (Session *session, GVariant *body, GError **error)
+{
+  Executor *executor = session->executor;
+  JsonTree *details = json_tree_new_object ();
+  g_autofree char *fault = NULL;
+  g_autofree char *text = NULL;
+  guint8 digest[PAE_DIGEST_SIZE];
+
+  fault = policy_look (executor, digest);
+  text = digest_to_string (digest);
+  json_tree_add_string (details, "image", text);
+  json_tree_add_boolean (details, "valid", *fault == '\0');
+  if (!ledger_audit_add (executor->ledger, AUDIT_EXECUTOR, "policy", details, error) ||
+      !executor->config->reload (error))
+    return NULL;
+  return g_variant_new (WIRE_POLICY_REPLY, fault);
+}
+
+GVariant *
+handle_policy (Session *session, GVariant *body, GError **error)
+{
+  Executor *executor = session->executor;
+  g_autoptr (GError) local = NULL;
+
+  if (executor_policy (executor, &local) == NULL)
+    return g_variant_new (WIRE_POLICY_REPLY, local->message);
+  session->reply_fd = executor->image_fd;
+  return g_variant_new (WIRE_POLICY_REPLY, "");
+}
+
+GVariant *
+handle_status (Session *session, GVariant *body, GError **error)
+{
+  Executor *executor = session->executor;
+  g_auto (LedgerSummary) summary = { 0 };
+  g_autofree char *head = NULL;
+  PolicyCounts counts = { 0 };
+  GVariantDict dict;
+
+  if (!ledger_summary (executor->ledger, &summary, error))
+    return NULL;
+  if (executor->policy != NULL)
+    policy_count (executor->policy, &counts);
+  head = digest_to_string (summary.head);
+
+  g_variant_dict_init (&dict, NULL);
+  g_variant_dict_insert (&dict, "running", "b", *summary.stopped == '\0');
+  g_variant_dict_insert (&dict, "halted", "s", summary.stopped);
+  g_variant_dict_insert (&dict, "policy", "s", executor->fault);
+  g_variant_dict_insert (&dict, "actions", "u", counts.actions);
+  g_variant_dict_insert (&dict, "agents", "u", counts.agents);
+  g_variant_dict_insert (&dict, "rules", "u", counts.rules);
+  g_variant_dict_insert (&dict, "passkeys", "u", summary.passkeys);
+  g_variant_dict_insert (&dict, "requests", "t", summary.requests);
+  g_variant_dict_insert (&dict, "audit", "t", summary.seq);
+  g_variant_dict_insert (&dict, "head", "s", head);
+  return g_variant_new ("(@a{sv})", g_variant_dict_end (&dict));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ANSWER: one person's signed word on one prepared request.  An approval is verified and stored
+ * together with the new counter; whether it suffices is said, but decided only at execution.  A
+ * signed denial closes the request at once, whatever else is there.
+ */
+#include "service/executor/executor.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/wire.h"
+#include "service/executor/prepared.h"
+#include "service/executor/votes.h"
+
+#include <string.h>
+
+static Answer *
+answer_of (GVariant *body, const char *request, const Record *record)
+{
+  g_autoptr (Answer) answer = g_new0 (Answer, 1);
+  GBytes **const bytes[] = { &answer->statement, &answer->credential,
+                             &answer->assertion.client_data, &answer->assertion.auth_data,
+                             &answer->assertion.signature };
+  static const gsize places[] = { 2, 3, 7, 8, 9 };
+
+  answer->request = g_strdup (request);
+  memcpy (answer->digest, record_digest (record), PAE_DIGEST_SIZE);
+  for (gsize i = 0; i < G_N_ELEMENTS (bytes); i++)
+    {
+      g_autoptr (GVariant) array = g_variant_get_child_value (body, places[i]);
+
+      *bytes[i] = bytes_of (array);
+    }
+  g_variant_get_child (body, 4, "s", &answer->nonce);
+  g_variant_get_child (body, 5, "s", &answer->issued);
+  g_variant_get_child (body, 6, "s", &answer->expires);
+  return g_steal_pointer (&answer);
+}
+
+/* answer_complete: whose it is, as enrolled; the verification has looked it up before. */
+static gboolean
+answer_complete (Executor *executor, Answer *answer, guint32 counter, GError **error)
+{
+  g_autoptr (Passkey) passkey = ledger_passkey (executor->ledger, answer->credential, error);
+
+  if (passkey == NULL)
+    return FALSE;
+  answer->name = g_strdup (passkey->name);
+  answer->uid = passkey->uid;
+  answer->counter = counter;
+  return TRUE;
+}
+
+static GVariant *
+approval_store (Executor *executor,
+                const Prepared *prepared,
+                const Answer *answer,
+                GPtrArray *requirements,
+                GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  guint taken = 0;
+  guint needed = 0;
+
+  if (!ledger_add_answer (executor->ledger, answer, error))
+    return NULL;
+  if (answers_evaluate (executor, prepared, requirements, NULL, &taken, &needed, &local))
+    return g_variant_new (WIRE_ANSWER_REPLY, "approved", taken, needed);
+  if (needed > 0)
+    return g_variant_new (WIRE_ANSWER_REPLY, "pending", taken, needed);
+  g_propagate_error (error, g_steal_pointer (&local));
+  return NULL;
+}
+
+static GVariant *
+denial_store (Executor *executor, const Prepared *prepared, const Answer *answer, GError **error)
+{
+  Closing closing = {
+    .request = prepared->proposal->id,
+    .record = record_bytes (prepared->record),
+    .why = "denied",
+    .by = answer->name,
+    .reason = "",
+    .denial = answer,
+  };
+
+  if (!ledger_close_request (executor->ledger, &closing, error))
+    return NULL;
+  return g_variant_new (WIRE_ANSWER_REPLY, "denied", 0, 0);
+}
+
+GVariant *
+handle_answer (Session *session, GVariant *body, GError **error)
+{
+  Executor *executor = session->executor;
+  g_autoptr (GVariant) prepared_body = g_variant_get_child_value (body, 0);
+  g_autoptr (Prepared) prepared = NULL;
+  g_autoptr (PolicyDecision) decision = NULL;
+  g_autoptr (Answer) answer = NULL;
+  g_autoptr (GArray) votes = g_array_new (FALSE, FALSE, sizeof (Vote));
+  const char *word = NULL;
+  gboolean approve = FALSE;
+  guint32 counter = 0;
+
+  g_variant_get_child (body, 1, "&s", &word);
+  approve = strcmp (word, "approve") == 0;
+  if (!approve && strcmp (word, "deny") != 0)
+    {
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
+                    "a decision is approve or deny");
+      return NULL;
+    }
+
+  prepared = prepared_open (session, prepared_body, error);
+  if (prepared == NULL)
+    return NULL;
+  decision = decide (executor, prepared->record, error);
+  if (decision == NULL)
+    return NULL;
+  /* a denial is taken while halted, too */
+  if (approve ? !proposal_check_ledger (executor, prepared->proposal, error)
+              : !ledger_check_open (executor->ledger, prepared->proposal->id, error))
+    return NULL;
+
+  answer = answer_of (body, prepared->proposal->id, prepared->record);
+  if (!answer_verify (executor, prepared, word, answer, decision->requirements, votes, &counter,
+                      error) ||
+      !answer_complete (executor, answer, counter, error))
+    return NULL;
+  return approve ? approval_store (executor, prepared, answer, decision->requirements, error)
+                 : denial_store (executor, prepared, answer, error);
+}

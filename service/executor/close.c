@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * CLOSE and QUERY: the broker's word that a request has ended without running, and what the ledger
+ * says of a request.  Closing only ever forbids, so it needs no seal, no policy and no mark, and
+ * works while everything else is halted.
+ */
+#include "service/executor/executor.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/wire.h"
+#include "service/executor/prepared.h"
+
+#include <string.h>
+
+#define BY_MAX 256
+
+static const char *const whys[] = { "denied",     "withdrawn",   "expired",
+                                    "superseded", "unreachable", NULL };
+static const char *const reasons[] = { "wrong-target", "wrong-content", "not-now",
+                                       "suspicious",   "other",         NULL };
+
+static gboolean
+closing_check (const Closing *closing, GError **error)
+{
+  gboolean denied = strcmp (closing->why, "denied") == 0;
+
+  if (!request_id_check (closing->request, error))
+    return FALSE;
+  if (!g_strv_contains (whys, closing->why))
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
+                         "a request is not closed for this");
+  if (*closing->reason != '\0' && !(denied && g_strv_contains (reasons, closing->reason)))
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
+                         "a denial has one of the five reasons, nothing else has one");
+  if (strlen (closing->by) > BY_MAX)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                         "a user name is %d bytes at most", BY_MAX);
+  if (g_bytes_get_size (closing->record) > RECORD_MAX_BYTES)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                         "a record is %d bytes at most", RECORD_MAX_BYTES);
+  return TRUE;
+}
+
+GVariant *
+handle_close (Session *session, GVariant *body, GError **error)
+{
+  g_autoptr (GVariant) record_array = NULL;
+  g_autoptr (GBytes) record = NULL;
+  Closing closing = { 0 };
+
+  g_variant_get (body, "(&s@ay&s&s&s)", &closing.request, &record_array, &closing.why, &closing.by,
+                 &closing.reason);
+  record = bytes_of (record_array);
+  closing.record = record;
+  if (!closing_check (&closing, error) ||
+      !ledger_close_request (session->executor->ledger, &closing, error))
+    return NULL;
+  return g_variant_new (WIRE_EMPTY);
+}
+
+static const char *
+state_name (LedgerState state)
+{
+  switch (state)
+    {
+    case LEDGER_NONE:
+      return "none";
+    case LEDGER_CLOSED:
+      return "closed";
+    case LEDGER_EXECUTING:
+      return "executing";
+    case LEDGER_DONE:
+      return "done";
+    case LEDGER_FAILED:
+      return "failed";
+    case LEDGER_UNKNOWN:
+    default:
+      return "unknown";
+    }
+}
+
+GVariant *
+handle_query (Session *session, GVariant *body, GError **error)
+{
+  g_auto (LedgerStatus) status = { 0 };
+  const char *request = NULL;
+
+  g_variant_get (body, "(&s)", &request);
+  if (!request_id_check (request, error) ||
+      !ledger_query (session->executor->ledger, request, &status, error))
+    return NULL;
+  return g_variant_new (WIRE_QUERY_REPLY, state_name (status.state), status.why, status.by,
+                        status.reason, status.result);
+}

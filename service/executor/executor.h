@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The executor, as one worker holds it: where it is decided, checked and consumed.  Everything that
+ * differs between the installed service and a test (folders, peers, names, times) is a parameter.
+ */
+#pragma once
+
+#include "service/base/handover.h"
+#include "service/ledger/ledger.h"
+#include "service/policy/policy.h"
+
+#include <glib.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  const char *state_dir;   /* of the ledger */
+  const char *runtime_dir; /* of seal key, mark and locks */
+  const char *runner_dir;  /* holds NAME.sock of each module */
+  PolicySource policy;
+  const PolicyNames *names;
+  const char *host;     /* of records, and of the relying party of desktop-held keys */
+  uid_t broker_uid;     /* may send the kinds of the broker */
+  uid_t admin_uid;      /* may send the kinds of the administrator */
+  guint timeout;        /* seconds for one hand-over; 0 where the caller minds the time */
+  guint module_timeout; /* seconds for one call of a module */
+  gboolean (*reload) (GError **error); /* asks the listener for a new policy image */
+} ExecutorConfig;
+
+typedef struct
+{
+  const ExecutorConfig *config;
+  Ledger *ledger;
+  int image_fd;   /* the sealed policy image, borrowed */
+  Policy *policy; /* NULL where the policy is invalid: then only denials work */
+  char *fault;    /* why: every fault, one a line; "" where the policy is valid */
+} Executor;
+
+/*
+ * executor_new: opens the ledger and reads the policy image.  An invalid policy is a state, not an
+ * error.
+ * @image_fd: (not owned): as snapshot_make() made it
+ */
+Executor *executor_new (const ExecutorConfig *config, int image_fd, GError **error);
+void executor_free (Executor *executor);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Executor, executor_free)
+
+/* executor_policy: NULL with US_ERROR_POLICY_INVALID, which tells no more than how many faults. */
+const Policy *executor_policy (Executor *executor, GError **error);
+
+/* executor_serve: one hand-over of one connection, to its last reply. */
+void executor_serve (Executor *executor, int sock);
+
+/* What a handler gets to see of the connection. */
+typedef struct
+{
+  Executor *executor;
+  int sock;
+  const int *fds; /* sealed memfds that came along, checked */
+  guint n_fds;
+  int reply_fd; /* (out): a file for the reply, not owned; -1 for none */
+} Session;
+
+/* A handler: @body is of the type in the table.  Returns: (transfer floating): the (last) reply. */
+typedef GVariant *(*Handler) (Session *session, GVariant *body, GError **error);
+
+GVariant *handle_prepare (Session *session, GVariant *body, GError **error);
+GVariant *handle_answer (Session *session, GVariant *body, GError **error);
+GVariant *handle_execute (Session *session, GVariant *body, GError **error);
+GVariant *handle_close (Session *session, GVariant *body, GError **error);
+GVariant *handle_query (Session *session, GVariant *body, GError **error);
+GVariant *handle_policy (Session *session, GVariant *body, GError **error);
+GVariant *handle_approver (Session *session, GVariant *body, GError **error);
+GVariant *handle_enrol (Session *session, GVariant *body, GError **error);
+GVariant *handle_revoke (Session *session, GVariant *body, GError **error);
+GVariant *handle_passkeys (Session *session, GVariant *body, GError **error);
+GVariant *handle_halt (Session *session, GVariant *body, GError **error);
+GVariant *handle_resume (Session *session, GVariant *body, GError **error);
+GVariant *handle_resolve (Session *session, GVariant *body, GError **error);
+GVariant *handle_audit (Session *session, GVariant *body, GError **error);
+GVariant *handle_reload (Session *session, GVariant *body, GError **error);
+GVariant *handle_status (Session *session, GVariant *body, GError **error);
+
+/* session_extend: gives the worker time for a module's call. */
+void session_extend (Session *session);
+
+G_END_DECLS

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * undersign-executor: the listener, or with an internal argument one of its children.  Parses its
+ * arguments and fills in the configuration of the installed service; decides nothing.
+ */
+#include "config.h"
+
+#include "dbus/error.h"
+#include "service/base/host.h"
+#include "service/base/prefork.h"
+#include "service/executor/paths.h"
+#include "service/executor/snapshot.h"
+#include "service/executor/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM UNDERSIGN_LIBEXEC_DIR "/undersign-executor"
+#define BROKER_USER "undersign"
+#define TIMEOUT 10         /* seconds for a hand-over */
+#define MODULE_TIMEOUT 120 /* seconds for a module's call */
+#define MAX_WORKERS 32
+
+static const PolicySource policy_source = {
+  .data_dir = UNDERSIGN_DATA_DIR,
+  .config_dir = UNDERSIGN_CONFIG_DIR,
+  .module_dir = UNDERSIGN_MODULE_DIR,
+  .owner = 0,
+};
+
+static int
+snapshot_for_listener (gpointer data, GError **error)
+{
+  static const char *const argv[] = { PROGRAM, "--snapshot", NULL };
+
+  return snapshot_make (argv, error);
+}
+
+static int
+listener_main (void)
+{
+  static const char *const argv[] = { PROGRAM, "--worker", NULL };
+  const PreforkConfig config = {
+    .argv = argv,
+    .max_workers = MAX_WORKERS,
+    .make_shared = snapshot_for_listener,
+  };
+
+  return prefork_run (&config);
+}
+
+static int
+snapshot_main (void)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (snapshot_write (&policy_source, SNAPSHOT_FD, &error))
+    return EXIT_SUCCESS;
+  g_warning ("cannot hand the policy over: %s", error->message);
+  return EXIT_FAILURE;
+}
+
+static int
+worker_main (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *host = host_id (&error);
+  ExecutorConfig config = {
+    .state_dir = UNDERSIGN_LEDGER_DIR,
+    .runtime_dir = UNDERSIGN_EXECUTOR_RUNTIME_DIR,
+    .runner_dir = UNDERSIGN_RUNTIME_DIR "/runner",
+    .policy = policy_source,
+    .names = &policy_names_system,
+    .host = host,
+    .admin_uid = 0,
+    .timeout = TIMEOUT,
+    .module_timeout = MODULE_TIMEOUT,
+    .reload = prefork_request_reload,
+  };
+
+  if (host == NULL)
+    {
+      g_warning ("cannot start: %s", error->message);
+      return EXIT_FAILURE;
+    }
+  if (!policy_names_system.user_by_name (BROKER_USER, &config.broker_uid))
+    {
+      g_warning ("cannot start: there is no user " BROKER_USER);
+      return EXIT_FAILURE;
+    }
+  return worker_run (&config);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (argc == 2 && strcmp (argv[1], "--version") == 0)
+    {
+      puts ("undersign-executor " UNDERSIGN_VERSION);
+      return EXIT_SUCCESS;
+    }
+  if (!process_harden (&error))
+    {
+      g_warning ("cannot start: %s", error->message);
+      return EXIT_FAILURE;
+    }
+
+  if (argc == 1)
+    return listener_main ();
+  if (argc == 2 && strcmp (argv[1], "--worker") == 0)
+    return worker_main ();
+  if (argc == 2 && strcmp (argv[1], "--snapshot") == 0)
+    return snapshot_main ();
+  fputs ("usage: undersign-executor, started by its socket unit\n", stderr);
+  return EXIT_FAILURE;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Nothing that comes back from the broker is believed.  The seal proves that this executor, in this
+ * boot, prepared just this record for just this request with just this deadline; rebuilding proves
+ * that what would be run is what the record says.  From there on only the rebuilt record is used.
+ */
+#include "service/executor/prepared.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/clock.h"
+#include "service/base/wire.h"
+
+#include <string.h>
+
+GBytes *
+bytes_of (GVariant *array)
+{
+  return g_variant_get_data_as_bytes (array);
+}
+
+GVariant *
+variant_of_bytes (GBytes *bytes)
+{
+  return g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, bytes, TRUE);
+}
+
+GVariant *
+variant_of_digest (const guint8 digest[PAE_DIGEST_SIZE])
+{
+  return g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, digest, PAE_DIGEST_SIZE, 1);
+}
+
+void
+prepared_free (Prepared *prepared)
+{
+  if (prepared == NULL)
+    return;
+  proposal_free (prepared->proposal);
+  g_clear_pointer (&prepared->record, record_unref);
+  g_free (prepared);
+}
+
+static gboolean
+seal_check (Session *session,
+            Prepared *prepared,
+            const char *request,
+            GBytes *record,
+            GBytes *seal,
+            GError **error)
+{
+  guint8 digest[PAE_DIGEST_SIZE];
+
+  if (!request_id_check (request, error))
+    return FALSE;
+  pae_sha256 (PAE_TYPE_RECORD, record, digest);
+  if (!ledger_seal (session->executor->ledger, request, digest, prepared->deadline, prepared->seal,
+                    error))
+    return FALSE;
+  if (g_bytes_get_size (seal) != PAE_DIGEST_SIZE ||
+      !digest_equal (g_bytes_get_data (seal, NULL), prepared->seal))
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SEAL,
+                         "this was not prepared by this executor in this boot");
+  if (clock_boottime () >= prepared->deadline)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_DEADLINE_PASSED,
+                         "the request has expired");
+  return TRUE;
+}
+
+Prepared *
+prepared_open (Session *session, GVariant *body, GError **error)
+{
+  g_autoptr (Prepared) prepared = g_new0 (Prepared, 1);
+  g_autoptr (GVariant) request = NULL;
+  g_autoptr (GVariant) facts = NULL;
+  g_autoptr (GVariant) record_array = NULL;
+  g_autoptr (GVariant) seal_array = NULL;
+  g_autoptr (GBytes) record = NULL;
+  g_autoptr (GBytes) seal = NULL;
+  const char *id = NULL;
+
+  g_variant_get (body, "(@" WIRE_REQUEST "@" WIRE_FACTS "@ayt@ay)", &request, &facts, &record_array,
+                 &prepared->deadline, &seal_array);
+  g_variant_get_child (request, 0, "&s", &id);
+  record = bytes_of (record_array);
+  seal = bytes_of (seal_array);
+
+  if (!seal_check (session, prepared, id, record, seal, error))
+    return NULL;
+  prepared->proposal =
+      proposal_new (session->executor, request, session->fds, session->n_fds, error);
+  if (prepared->proposal == NULL)
+    return NULL;
+  prepared->record = proposal_record (session->executor, prepared->proposal, facts, error);
+  if (prepared->record == NULL)
+    return NULL;
+  if (!g_bytes_equal (record_bytes (prepared->record), record))
+    {
+      us_error_set (error, US_ERROR_REFUSED, US_REASON_RECORD_CHANGED,
+                    "rebuilt now, this is another action than the one that was prepared");
+      return NULL;
+    }
+  return g_steal_pointer (&prepared);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Answers.  The statement is never parsed: it is built again from what is known here (request,
+ * record, seal, passkey) and the three strings that have no authority (nonce, issued, expires), and
+ * must come out as the very bytes that were signed.  The same checks are made when an answer comes
+ * and when it is used; only the counter is looked at once, when it comes.
+ */
+#include "service/executor/prepared.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/encode.h"
+#include "service/executor/votes.h"
+#include "service/record/statement.h"
+
+#include <string.h>
+
+static GBytes *
+statement_rebuild (const Prepared *prepared,
+                   const char *decision,
+                   const Answer *answer,
+                   const Passkey *passkey,
+                   GError **error)
+{
+  g_autoptr (Statement) statement = g_new0 (Statement, 1);
+  const Proposal *proposal = prepared->proposal;
+  gsize len = 0;
+  const guint8 *id = g_bytes_get_data (passkey->credential, &len);
+
+  statement->decision = g_strdup (decision);
+  statement->request = g_strdup (proposal->id);
+  statement->record = digest_to_string (record_digest (prepared->record));
+  statement->approver_name = g_strdup (passkey->name);
+  statement->approver_uid = (guint32) passkey->uid;
+  statement->credential = base64url_encode (id, len);
+  statement->rp = g_strdup (passkey->rp);
+  statement->seal = base64url_encode (prepared->seal, PAE_DIGEST_SIZE);
+  statement->nonce = g_strdup (answer->nonce);
+  statement->issued = g_strdup (answer->issued);
+  statement->expires = g_strdup (answer->expires);
+  if (proposal->supersedes != NULL)
+    {
+      statement->supersedes_request = g_strdup (proposal->supersedes);
+      statement->supersedes_digest = digest_to_string (proposal->supersedes_digest);
+    }
+  return statement_encode (statement, error);
+}
+
+/* identity_check: name and uid, as enrolled, are still each other's. */
+static gboolean
+identity_check (Executor *executor, const Passkey *passkey, GError **error)
+{
+  const PolicyNames *names = executor->config->names;
+  g_autofree char *name = NULL;
+  uid_t uid = 0;
+
+  if (!names->user_by_name (passkey->name, &uid) || uid != passkey->uid ||
+      !names->user_by_uid (passkey->uid, &name) || strcmp (name, passkey->name) != 0)
+    return us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_IDENTITY,
+                         "%s and uid %u are no longer each other's", passkey->name,
+                         (guint) passkey->uid);
+  return TRUE;
+}
+
+gboolean
+answer_verify (Executor *executor,
+               const Prepared *prepared,
+               const char *decision,
+               const Answer *answer,
+               GPtrArray *requirements,
+               GArray *votes,
+               guint32 *out_counter,
+               GError **error)
+{
+  g_autoptr (Passkey) passkey = NULL;
+  g_autoptr (GBytes) statement = NULL;
+  guint8 challenge[PAE_DIGEST_SIZE];
+
+  if (g_bytes_get_size (answer->statement) > STATEMENT_MAX_BYTES ||
+      g_bytes_get_size (answer->credential) > PASSKEY_CREDENTIAL_MAX)
+    return us_error_set (error, US_ERROR_WRONG_ASSERTION, US_REASON_ASSERTION_SIZE,
+                         "a statement is %d bytes at most, a credential id %d", STATEMENT_MAX_BYTES,
+                         PASSKEY_CREDENTIAL_MAX);
+  passkey = ledger_passkey (executor->ledger, answer->credential, error);
+  if (passkey == NULL)
+    return FALSE;
+
+  statement = statement_rebuild (prepared, decision, answer, passkey, error);
+  if (statement == NULL)
+    return FALSE;
+  if (!g_bytes_equal (statement, answer->statement))
+    return us_error_set (error, US_ERROR_WRONG_ASSERTION, US_REASON_STATEMENT_CHANGED,
+                         "what was signed is not the statement on this request");
+  if (!passkey->active)
+    return us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_REVOKED,
+                         "this passkey of %s is not active", passkey->name);
+  if (!identity_check (executor, passkey, error) ||
+      !votes_of (executor, prepared->record, requirements, passkey, (gpointer) answer, votes,
+                 error))
+    return FALSE;
+
+  statement_challenge (statement, challenge);
+  return passkey_verify (passkey, challenge, &answer->assertion, out_counter, error);
+}
+
+/* votes_withdraw: an answer that failed after its votes were counted has none. */
+static void
+votes_withdraw (GArray *votes, gconstpointer item)
+{
+  for (guint i = votes->len; i > 0; i--)
+    if (g_array_index (votes, Vote, i - 1).item == item)
+      g_array_remove_index (votes, i - 1);
+}
+
+gboolean
+answers_evaluate (Executor *executor,
+                  const Prepared *prepared,
+                  GPtrArray *requirements,
+                  GPtrArray **out_used,
+                  guint *out_taken,
+                  guint *out_needed,
+                  GError **error)
+{
+  g_autoptr (GPtrArray) answers = NULL;
+  g_autoptr (GPtrArray) matched = NULL;
+  g_autoptr (GPtrArray) used = g_ptr_array_new_with_free_func ((GDestroyNotify) answer_free);
+  g_autoptr (GArray) votes = g_array_new (FALSE, FALSE, sizeof (Vote));
+  g_autoptr (GError) first = NULL;
+  guint32 counter = 0;
+
+  answers = ledger_answers (executor->ledger, prepared->proposal->id,
+                            record_digest (prepared->record), error);
+  if (answers == NULL)
+    return FALSE;
+
+  for (guint i = 0; i < answers->len; i++)
+    if (!answer_verify (executor, prepared, "approve", answers->pdata[i], requirements, votes,
+                        &counter, first == NULL ? &first : NULL))
+      votes_withdraw (votes, answers->pdata[i]);
+
+  if (!votes_match (votes, requirements, &matched, out_taken, out_needed,
+                    first == NULL ? error : NULL))
+    {
+      if (first != NULL)
+        g_propagate_error (error, g_steal_pointer (&first));
+      return FALSE;
+    }
+
+  for (guint i = answers->len; i > 0; i--)
+    if (g_ptr_array_find (matched, answers->pdata[i - 1], NULL))
+      g_ptr_array_add (used, g_ptr_array_steal_index (answers, i - 1));
+  if (out_used != NULL)
+    *out_used = g_steal_pointer (&used);
+  return TRUE;
+}

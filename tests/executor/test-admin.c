@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Who may send what, and the kinds of the administrator. */
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/fd.h"
+#include "service/base/memfd.h"
+#include "service/base/wire.h"
+#include "service/executor/snapshot.h"
+#include "tests/executor/bench.h"
+
+#include <string.h>
+
+static GVariant *
+nothing (void)
+{
+  return g_variant_new (WIRE_EMPTY);
+}
+
+static void
+call_refused (Bench *bench, HandoverKind kind, GVariant *body, const char *type, const char *reason)
+{
+  g_autoptr (GError) error = NULL;
+  g_auto (Handover) reply = { 0 };
+
+  assert_refused (client_call (&bench->client, TRUE, kind, body, NULL, 0, type, &reply, &error),
+                  &error, reason);
+}
+
+static void
+call_good (Bench *bench, HandoverKind kind, GVariant *body, const char *type, Handover *out_reply)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (client_call (&bench->client, TRUE, kind, body, NULL, 0, type, out_reply, &error));
+  g_assert_no_error (error);
+}
+
+static const HandoverKind broker_kinds[] = { HANDOVER_PREPARE, HANDOVER_ANSWER, HANDOVER_EXECUTE,
+                                             HANDOVER_CLOSE,   HANDOVER_QUERY,  HANDOVER_POLICY,
+                                             HANDOVER_APPROVER };
+static const HandoverKind admin_kinds[] = { HANDOVER_ENROL, HANDOVER_REVOKE, HANDOVER_PASSKEYS,
+                                            HANDOVER_HALT,  HANDOVER_RESUME, HANDOVER_RESOLVE,
+                                            HANDOVER_AUDIT, HANDOVER_RELOAD };
+
+static void
+test_roles (Bench *bench, gconstpointer data)
+{
+  uid_t other = getuid () + 1;
+
+  bench->config.broker_uid = other;
+  for (gsize i = 0; i < G_N_ELEMENTS (broker_kinds); i++)
+    call_refused (bench, broker_kinds[i], nothing (), WIRE_EMPTY, US_REASON_BAD_PEER);
+
+  bench->config.broker_uid = getuid ();
+  bench->config.admin_uid = other;
+  for (gsize i = 0; i < G_N_ELEMENTS (admin_kinds); i++)
+    call_refused (bench, admin_kinds[i], nothing (), WIRE_EMPTY, US_REASON_BAD_PEER);
+
+  bench->config.broker_uid = other;
+  for (guint kind = 0; kind < 70; kind++)
+    if (kind == HANDOVER_STATUS || kind == HANDOVER_QUERY || kind == HANDOVER_HALT)
+      call_refused (bench, (HandoverKind) kind, nothing (), WIRE_EMPTY, US_REASON_BAD_PEER);
+}
+
+static void
+test_unknown_kinds (Bench *bench, gconstpointer data)
+{
+  static const HandoverKind kinds[] = { HANDOVER_REPLY, HANDOVER_RECEIPT, HANDOVER_MODULE_EXECUTE,
+                                        HANDOVER_MODULE_DESCRIBE };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    call_refused (bench, kinds[i], nothing (), WIRE_EMPTY, US_REASON_BAD_MESSAGE);
+}
+
+static void
+test_wrong_bodies (Bench *bench, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_auto (Handover) reply = { 0 };
+  autofd file = memfd_new_sealed ("x", "x", 1, NULL);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (broker_kinds); i++)
+    if (broker_kinds[i] != HANDOVER_POLICY)
+      call_refused (bench, broker_kinds[i], g_variant_new ("(t)", (guint64) 1), WIRE_EMPTY,
+                    US_REASON_BAD_MESSAGE);
+  assert_refused (client_call (&bench->client, FALSE, HANDOVER_QUERY, g_variant_new ("(s)", "x"),
+                               &file, 1, WIRE_QUERY_REPLY, &reply, &error),
+                  &error, US_REASON_BAD_MESSAGE);
+  call_refused (bench, HANDOVER_QUERY, g_variant_new ("(s)", "x"), WIRE_QUERY_REPLY,
+                US_REASON_BAD_MESSAGE);
+}
+
+static void
+test_close (Bench *bench, gconstpointer data)
+{
+  static const struct
+  {
+    const char *id, *why, *by, *reason;
+  } cases[] = {
+    { "x", "denied", "", "" },
+    { "00000000000000000000000000000001", "approved", "", "" },
+    { "00000000000000000000000000000001", "", "", "" },
+    { "00000000000000000000000000000001", "denied", "", "because" },
+    { "00000000000000000000000000000001", "expired", "", "other" },
+  };
+  g_autofree char *state = NULL;
+  g_autofree char *by = g_strnfill (300, 'x');
+  g_auto (Handover) reply = { 0 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    call_refused (bench, HANDOVER_CLOSE,
+                  g_variant_new_parsed ("(%s, @ay [], %s, %s, %s)", cases[i].id, cases[i].why,
+                                        cases[i].by, cases[i].reason),
+                  WIRE_EMPTY, US_REASON_BAD_MESSAGE);
+  call_refused (bench, HANDOVER_CLOSE,
+                g_variant_new_parsed ("('00000000000000000000000000000001', @ay [], 'denied', %s, "
+                                      "'')",
+                                      by),
+                WIRE_EMPTY, US_REASON_TOO_LARGE);
+  state = client_state (&bench->client, "00000000000000000000000000000001");
+  g_assert_cmpstr (state, ==, "none");
+
+  /* closing needs no policy and no running service */
+  bench_policy (bench, "rules/broken.rule", "[");
+  call_good (bench, HANDOVER_HALT, g_variant_new ("(us)", 0u, "x"), WIRE_EMPTY, &reply);
+  handover_clear (&reply);
+  call_good (bench, HANDOVER_CLOSE,
+             g_variant_new_parsed ("('00000000000000000000000000000001', @ay [], 'denied', "
+                                   "'it.lead', 'suspicious')"),
+             WIRE_EMPTY, &reply);
+}
+
+static void
+enrol_refused (Bench *bench,
+               const char *name,
+               uid_t uid,
+               const char *kind,
+               const char *rp,
+               const char *origin,
+               const char *reason)
+{
+  g_autoptr (TestKey) key = key_new (&bench->client, name, uid);
+
+  call_refused (bench, HANDOVER_ENROL,
+                enrolment_variant (key, kind, rp != NULL ? rp : key->passkey->rp, origin),
+                WIRE_ENROL_REPLY, reason);
+}
+
+static void
+test_enrol_refused (Bench *bench, gconstpointer data)
+{
+  g_auto (Handover) reply = { 0 };
+  g_autoptr (TestKey) key = key_new (&bench->client, "alice", 3004);
+  g_autoptr (GVariant) list = NULL;
+
+  enrol_refused (bench, "root", 0, "software", NULL, "", US_REASON_AGENT_UID);
+  enrol_refused (bench, "agent-offboarding", 2001, "software", NULL, "", US_REASON_AGENT_UID);
+  enrol_refused (bench, "undersign", 901, "software", NULL, "", US_REASON_AGENT_UID);
+  enrol_refused (bench, "alice", 3003, "software", NULL, "", US_REASON_IDENTITY);
+  enrol_refused (bench, "twin", 3004, "software", NULL, "", US_REASON_IDENTITY);
+  enrol_refused (bench, "no.one", 3999, "software", NULL, "", US_REASON_IDENTITY);
+  enrol_refused (bench, "alice", 3004, "hardware", NULL, "", US_REASON_CREDENTIAL_KIND);
+  enrol_refused (bench, "alice", 3004, "phone", NULL, "", US_REASON_CREDENTIAL_KIND);
+  enrol_refused (bench, "alice", 3004, "synced", NULL, "", US_REASON_CREDENTIAL_KIND);
+  enrol_refused (bench, "alice", 3004, "", NULL, "", US_REASON_CREDENTIAL_KIND);
+  enrol_refused (bench, "alice", 3004, "software", "example.com", "", US_REASON_RP_ID);
+  enrol_refused (bench, "alice", 3004, "software", "undersign:", "", US_REASON_RP_ID);
+  enrol_refused (bench, "alice", 3004, "software", NULL, "https://example.com", US_REASON_ORIGIN);
+
+  /* made for another relying party than it says */
+  request_set (&key->passkey->rp, "undersign:00000000000000000000000000000000");
+  call_refused (bench, HANDOVER_ENROL,
+                enrolment_variant (key, "software", "undersign:" BENCH_HOST, ""), WIRE_ENROL_REPLY,
+                US_REASON_ORIGIN);
+
+  bench_policy (bench, "rules/broken.rule", "[");
+  enrol_refused (bench, "alice", 3004, "software", NULL, "", US_REASON_POLICY_INVALID);
+
+  call_good (bench, HANDOVER_PASSKEYS, nothing (), WIRE_PASSKEYS_REPLY, &reply);
+  list = g_variant_get_child_value (reply.body, 0);
+  g_assert_cmpuint (g_variant_n_children (list), ==, 0);
+}
+
+static void
+test_enrol_and_revoke (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) key = client_enrol (&bench->client, "alice", 3004);
+  g_auto (Handover) active = { 0 };
+  g_auto (Handover) done = { 0 };
+  g_auto (Handover) list = { 0 };
+  g_autofree char *text = NULL;
+  GVariant *credential =
+      g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, key->passkey->credential, TRUE);
+
+  call_good (bench, HANDOVER_APPROVER, g_variant_new ("(u)", 3004u), WIRE_APPROVER_REPLY, &active);
+  text = g_variant_print (active.body, FALSE);
+  g_assert_nonnull (strstr (text, "'software', 'undersign:" BENCH_HOST "', 'undersign:" BENCH_HOST
+                                  "', 'a test key'"));
+  call_good (bench, HANDOVER_REVOKE, g_variant_new ("(@ayu)", credential, 0u), WIRE_EMPTY, &done);
+  handover_clear (&active);
+  call_good (bench, HANDOVER_APPROVER, g_variant_new ("(u)", 3004u), WIRE_APPROVER_REPLY, &active);
+  g_free (text);
+  text = g_variant_print (active.body, FALSE);
+  g_assert_cmpstr (text, ==, "([],)");
+
+  call_good (bench, HANDOVER_PASSKEYS, nothing (), WIRE_PASSKEYS_REPLY, &list);
+  g_free (text);
+  text = g_variant_print (list.body, FALSE);
+  g_assert_nonnull (strstr (text, "'alice', 3004, 'software', 'a test key'"));
+  g_assert_nonnull (strstr (text, "false)]"));
+}
+
+static void
+test_texts (Bench *bench, gconstpointer data)
+{
+  g_autofree char *long_text = g_strnfill (1001, 'x');
+
+  call_refused (bench, HANDOVER_HALT, g_variant_new ("(us)", 0u, long_text), WIRE_EMPTY,
+                US_REASON_TOO_LARGE);
+  call_refused (bench, HANDOVER_HALT, g_variant_new ("(us)", 0u, "two\nlines"), WIRE_EMPTY,
+                US_REASON_BAD_VALUE);
+  call_refused (bench, HANDOVER_RESUME, g_variant_new ("(us)", 0u, "x"), WIRE_EMPTY,
+                US_REASON_WRONG_STATE);
+  call_refused (bench, HANDOVER_RESOLVE,
+                g_variant_new ("(sssu)", "00000000000000000000000000000001", "perhaps", "", 0u),
+                WIRE_EMPTY, US_REASON_BAD_MESSAGE);
+  call_refused (bench, HANDOVER_RESOLVE,
+                g_variant_new ("(sssu)", "00000000000000000000000000000001", "done", "", 0u),
+                WIRE_EMPTY, US_REASON_NOT_FOUND);
+}
+
+static void
+test_status (Bench *bench, gconstpointer data)
+{
+  g_auto (Handover) reply = { 0 };
+  g_autoptr (GVariant) dict = NULL;
+  gboolean running = FALSE;
+  const char *text = NULL;
+  guint32 rules = 0;
+
+  call_good (bench, HANDOVER_STATUS, nothing (), WIRE_STATUS_REPLY, &reply);
+  dict = g_variant_get_child_value (reply.body, 0);
+  g_assert_true (g_variant_lookup (dict, "running", "b", &running));
+  g_assert_true (running);
+  g_assert_true (g_variant_lookup (dict, "rules", "u", &rules));
+  g_assert_cmpuint (rules, ==, 4);
+  handover_clear (&reply);
+  g_clear_pointer (&dict, g_variant_unref);
+
+  bench_policy (bench, "rules/broken.rule", "[Rule x]\nDecision=maybe\nApprovers=\n");
+  call_good (bench, HANDOVER_HALT, g_variant_new ("(us)", 0u, "an incident"), WIRE_EMPTY, &reply);
+  handover_clear (&reply);
+  call_good (bench, HANDOVER_STATUS, nothing (), WIRE_STATUS_REPLY, &reply);
+  dict = g_variant_get_child_value (reply.body, 0);
+  g_assert_true (g_variant_lookup (dict, "running", "b", &running));
+  g_assert_false (running);
+  g_assert_true (g_variant_lookup (dict, "halted", "&s", &text));
+  g_assert_cmpstr (text, ==, "halted: an incident");
+  g_assert_true (g_variant_lookup (dict, "policy", "&s", &text));
+  g_test_message ("%s", text);
+  g_assert_nonnull (strstr (text, "broken.rule:3"));
+}
+
+static void
+test_policy_for_the_broker (Bench *bench, gconstpointer data)
+{
+  g_auto (Handover) reply = { 0 };
+  g_autoptr (GBytes) image = NULL;
+  g_autoptr (GBytes) expected = set_image (bench->set);
+  const char *fault = NULL;
+
+  call_good (bench, HANDOVER_POLICY, nothing (), WIRE_POLICY_REPLY, &reply);
+  g_variant_get (reply.body, "(&s)", &fault);
+  g_assert_cmpstr (fault, ==, "");
+  g_assert_cmpuint (reply.n_fds, ==, 1);
+  image = memfd_read (reply.fds[0], POLICY_MAX_IMAGE, NULL);
+  g_assert_true (g_bytes_equal (image, expected));
+  handover_clear (&reply);
+
+  /* of an invalid one the broker learns that it is, and no more */
+  bench_policy (bench, "rules/broken.rule", "[Rule x]\nDecision=maybe\n");
+  call_good (bench, HANDOVER_POLICY, nothing (), WIRE_POLICY_REPLY, &reply);
+  g_variant_get (reply.body, "(&s)", &fault);
+  g_assert_true (g_str_has_prefix (fault, US_REASON_POLICY_INVALID ": "));
+  g_assert_null (strstr (fault, "broken"));
+  g_assert_cmpuint (reply.n_fds, ==, 0);
+}
+
+static void
+test_reload (Bench *bench, gconstpointer data)
+{
+  g_auto (Handover) reply = { 0 };
+  const char *fault = NULL;
+
+  bench->config.policy.data_dir = "/nonexistent";
+  call_good (bench, HANDOVER_RELOAD, nothing (), WIRE_POLICY_REPLY, &reply);
+  g_variant_get (reply.body, "(&s)", &fault);
+  g_assert_true (g_str_has_prefix (fault, US_REASON_POLICY_INVALID ": "));
+  g_assert_cmpuint (bench->reloads, ==, 1);
+}
+
+static void
+test_audit (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) key = client_enrol (&bench->client, "alice", 3004);
+  g_auto (Handover) reply = { 0 };
+  g_autoptr (GVariant) list = NULL;
+  g_autoptr (GVariant) entry = NULL;
+  g_autoptr (GVariant) array = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  call_good (bench, HANDOVER_AUDIT, g_variant_new ("(tu)", (guint64) 2, 10u), WIRE_AUDIT_REPLY,
+             &reply);
+  list = g_variant_get_child_value (reply.body, 0);
+  g_assert_cmpuint (g_variant_n_children (list), ==, 1);
+  entry = g_variant_get_child_value (list, 0);
+  g_variant_get_child (entry, 1, "@ay", &array);
+  bytes = g_variant_get_data_as_bytes (array);
+  g_assert_nonnull (g_strstr_len (g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes),
+                                  "\"event\":\"enrolled\""));
+}
+
+/* A listener's child that cannot read the policy leaves a fault, never an image. */
+static void
+test_snapshot_fault (void)
+{
+  static const char *const broken[] = { "/bin/false", NULL };
+  static const char *const absent[] = { "/nonexistent", NULL };
+  g_autoptr (GError) error = NULL;
+  PolicySource source = { "/nonexistent", "/nonexistent", "/nonexistent", getuid (), FALSE };
+  autofd fd = snapshot_make (broken, &error);
+  autofd no_child = -1;
+  autofd plain = -1;
+
+  g_assert_no_error (error);
+  g_assert_null (snapshot_read (fd, &error));
+  g_assert_true (g_error_matches (error, US_ERROR, US_ERROR_POLICY_INVALID));
+  g_clear_error (&error);
+
+  no_child = snapshot_make (absent, &error);
+  g_assert_no_error (error);
+  g_assert_null (snapshot_read (no_child, &error));
+  g_clear_error (&error);
+
+  plain = memfd_new_sealed ("x", "undersign.fault\nsome text", 25, NULL);
+  g_assert_null (snapshot_read (plain, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_POLICY_INVALID));
+  g_clear_error (&error);
+  g_assert_null (snapshot_read (-1, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_POLICY_INVALID));
+  g_clear_error (&error);
+  g_assert_false (snapshot_write (&source, -1, &error));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  bench_test ("/executor/serve/roles", test_roles);
+  bench_test ("/executor/serve/unknown-kinds", test_unknown_kinds);
+  bench_test ("/executor/serve/wrong-bodies", test_wrong_bodies);
+  bench_test ("/executor/close", test_close);
+  bench_test ("/executor/enrol/refused", test_enrol_refused);
+  bench_test ("/executor/enrol/and-revoke", test_enrol_and_revoke);
+  bench_test ("/executor/admin/texts", test_texts);
+  bench_test ("/executor/admin/status", test_status);
+  bench_test ("/executor/admin/reload", test_reload);
+  bench_test ("/executor/admin/audit", test_audit);
+  bench_test ("/executor/policy/for-the-broker", test_policy_for_the_broker);
+  g_test_add_func ("/executor/policy/snapshot-fault", test_snapshot_fault);
+  return g_test_run ();
+}
