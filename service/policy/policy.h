@@ -148,7 +148,7 @@ typedef struct
   const char *module_dir; /* where NAME.so of a module is, whose digest governs its actions */
   uid_t owner;            /* besides root, of every file and folder: 0; tests use their own uid */
   /* for a check before installation: @config_dir is a tree being prepared, which may bring
-   * manifests of its own; modules need not be installed and @data_dir may be absent */
+   * manifests of its own; modules need not be installed, and it is @data_dir that may be absent */
   gboolean staging;
 } PolicySource;
 

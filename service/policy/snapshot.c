@@ -185,7 +185,9 @@ read_folder (
 static void
 read_tree (Snapshot *snapshot, const char *path, gboolean shipped)
 {
-  autofd fd = open_folder (snapshot, AT_FDCWD, path, path, shipped && !snapshot->source->staging);
+  /* the one tree that the question is about must be there */
+  gboolean needed = shipped != snapshot->source->staging;
+  autofd fd = open_folder (snapshot, AT_FDCWD, path, path, needed);
 
   if (fd < 0)
     return;

@@ -224,6 +224,9 @@ test_absent (void)
   policy_free (tree_parse (&source));
   source.config_dir = NULL;
   policy_free (tree_parse (&source));
+  source.staging = TRUE;
+  source.config_dir = nowhere;
+  assert_refused (&tree, &source, "nowhere", "");
 }
 
 /* A module without its shared object: fine for the snapshot, a fault of every action that names it.
