@@ -180,6 +180,7 @@ class Service:
         """In the child: what systemd does between fork and exec."""
         if self.listener is not None:
             os.dup2(self.listener.fileno(), 3)
+            os.set_inheritable(3, True)  # which dup2() leaves as it is where it was 3 before
             os.environ["LISTEN_PID"] = str(os.getpid())
         os.setsid()
         os.umask(int(self.unit.one("Service", "UMask", "0022"), 8))
