@@ -93,11 +93,17 @@ database_configure (Ledger *ledger, GError **error)
   {
     const char *sql, *expected;
   } pragmas[] = {
-    { "PRAGMA mmap_size = 0", NULL },        { "PRAGMA temp_store = MEMORY", NULL },
-    { "PRAGMA cell_size_check = ON", NULL }, { "PRAGMA journal_mode = WAL", "wal" },
-    { "PRAGMA synchronous = FULL", NULL },   { "PRAGMA synchronous", "2" },
+    { "PRAGMA mmap_size = 0", NULL },
+    { "PRAGMA temp_store = MEMORY", NULL },
+    { "PRAGMA cell_size_check = ON", NULL },
+    { "PRAGMA journal_mode = WAL", "wal" },
+    { "PRAGMA journal_size_limit = 4194304", NULL },
+    { "PRAGMA synchronous = FULL", NULL },
+    { "PRAGMA synchronous", "2" },
     { "PRAGMA foreign_keys", "1" },
   };
+
+  int persist = 1;
 
   for (gsize i = 0; i < G_N_ELEMENTS (options); i++)
     {
@@ -107,6 +113,9 @@ database_configure (Ledger *ledger, GError **error)
           now != options[i].value)
         return query_failed (ledger, "cannot configure", error);
     }
+  /* the last to close would unlink the log by its name, whosever it is by then */
+  if (sqlite3_file_control (ledger->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist) != SQLITE_OK)
+    return query_failed (ledger, "cannot keep the log", error);
   sqlite3_limit (ledger->db, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_busy_timeout (ledger->db, BUSY_TIMEOUT_MS);
 
