@@ -21,11 +21,12 @@ typedef struct
   const char *runner_dir;  /* holds NAME.sock of each module */
   PolicySource policy;
   const PolicyNames *names;
-  const char *host;     /* of records, and of the relying party of desktop-held keys */
-  uid_t broker_uid;     /* may send the kinds of the broker */
-  uid_t admin_uid;      /* may send the kinds of the administrator */
-  guint timeout;        /* seconds for one hand-over; 0 where the caller minds the time */
-  guint module_timeout; /* seconds for one call of a module */
+  const char *host;       /* of records, and of the relying party of desktop-held keys */
+  uid_t broker_uid;       /* may send the kinds of the broker */
+  uid_t admin_uid;        /* may send the kinds of the administrator */
+  guint timeout;          /* seconds for one hand-over; 0 where the caller minds the time */
+  guint describe_timeout; /* seconds for a module that looks facts up, */
+  guint module_timeout;   /* and for one that executes */
   gboolean (*reload) (GError **error); /* asks the listener for a new policy image */
 } ExecutorConfig;
 

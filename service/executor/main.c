@@ -18,8 +18,9 @@
 
 #define PROGRAM UNDERSIGN_LIBEXEC_DIR "/undersign-executor"
 #define BROKER_USER "undersign"
-#define TIMEOUT 10         /* seconds for a hand-over */
-#define MODULE_TIMEOUT 120 /* seconds for a module's call */
+#define TIMEOUT 10          /* seconds for a hand-over */
+#define DESCRIBE_TIMEOUT 25 /* seconds for a module's call; a runner gives up earlier */
+#define MODULE_TIMEOUT 120
 #define MAX_WORKERS 32
 
 static const PolicySource policy_source = {
@@ -75,6 +76,7 @@ worker_main (void)
     .host = host,
     .admin_uid = 0,
     .timeout = TIMEOUT,
+    .describe_timeout = DESCRIBE_TIMEOUT,
     .module_timeout = MODULE_TIMEOUT,
     .reload = prefork_request_reload,
   };

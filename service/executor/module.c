@@ -186,7 +186,7 @@ module_describe (Executor *executor, const Proposal *proposal, GError **error)
   if (action->facts->len == 0)
     return g_variant_ref_sink (g_variant_new_array (G_VARIANT_TYPE ("(ss)"), NULL, 0));
 
-  sock = handover_connect (path, executor->config->module_timeout, error);
+  sock = handover_connect (path, executor->config->describe_timeout, error);
   if (sock < 0 ||
       !handover_send (sock, HANDOVER_MODULE_DESCRIBE, call_new (proposal, action->read_credential),
                       proposal->fds, proposal->n_fds, error) ||

@@ -236,6 +236,7 @@ bench_set_up (Bench *bench, gconstpointer data)
     .host = BENCH_HOST,
     .broker_uid = getuid (),
     .admin_uid = getuid (),
+    .describe_timeout = 5,
     .module_timeout = 5,
     .reload = bench_reload,
   };
