@@ -321,9 +321,9 @@ client_state (Client *client, const char *request)
   g_autoptr (GError) error = NULL;
   char *state = NULL;
 
-  g_assert_true (client_call (client, FALSE, HANDOVER_QUERY, g_variant_new ("(s)", request), NULL,
-                              0, WIRE_QUERY_REPLY, &reply, &error));
-  g_assert_no_error (error);
+  assert_good (client_call (client, FALSE, HANDOVER_QUERY, g_variant_new ("(s)", request), NULL, 0,
+                            WIRE_QUERY_REPLY, &reply, &error),
+               &error);
   g_variant_get_child (reply.body, 0, "s", &state);
   return state;
 }
@@ -365,10 +365,10 @@ client_enrol (Client *client, const char *name, uid_t uid)
   g_auto (Handover) reply = { 0 };
   TestKey *key = key_new (client, name, uid);
 
-  g_assert_true (client_call (client, TRUE, HANDOVER_ENROL,
-                              enrolment_variant (key, "software", key->passkey->rp, ""), NULL, 0,
-                              WIRE_ENROL_REPLY, &reply, &error));
-  g_assert_no_error (error);
+  assert_good (client_call (client, TRUE, HANDOVER_ENROL,
+                            enrolment_variant (key, "software", key->passkey->rp, ""), NULL, 0,
+                            WIRE_ENROL_REPLY, &reply, &error),
+               &error);
   g_bytes_unref (key->passkey->credential);
   key->passkey->credential = child_bytes (reply.body, 0);
   return key;
@@ -382,4 +382,11 @@ assert_refused (gboolean result, GError **error, const char *reason)
   if (!us_error_has_reason (*error, reason))
     g_error ("expected %s, got \"%s\"", reason, (*error)->message);
   g_clear_error (error);
+}
+
+void
+assert_good (gboolean result, GError **error)
+{
+  g_assert_no_error (*error);
+  g_assert_true (result);
 }

@@ -127,3 +127,5 @@ gboolean client_call (Client *client,
 
 /* assert_refused: with this reason, and clears the error. */
 void assert_refused (gboolean result, GError **error, const char *reason);
+/* assert_good: the other way round; says what the error is. */
+void assert_good (gboolean result, GError **error);

@@ -97,8 +97,7 @@ case_prepare (const Hostile *hostile, Case *c)
   g_autoptr (GError) error = NULL;
 
   prepare_clear (&c->prepare);
-  g_assert_true (client_prepare (hostile->client, c->request, &c->prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_prepare (hostile->client, c->request, &c->prepare, &error), &error);
 }
 
 /* case_new: for a target of its own, so that no case is a repeat of another's intent. */
@@ -119,8 +118,8 @@ case_approve (const Hostile *hostile, Case *c)
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (client_approve (hostile->client, hostile->lead, c->request, &c->prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_approve (hostile->client, hostile->lead, c->request, &c->prepare, &error),
+               &error);
 }
 
 static void
@@ -138,8 +137,7 @@ executes (const Hostile *hostile, Case *c)
   g_autofree char *outcome = NULL;
   guint before = hostile->executed (hostile->data);
 
-  g_assert_true (client_execute (hostile->client, c->request, &c->prepare, &outcome, &error));
-  g_assert_no_error (error);
+  assert_good (client_execute (hostile->client, c->request, &c->prepare, &outcome, &error), &error);
   g_assert_cmpstr (outcome, ==, "done");
   g_assert_cmpuint (hostile->executed (hostile->data), ==, before + 1);
 }
@@ -361,8 +359,7 @@ answer_after_close (const Hostile *hostile)
   g_autoptr (GError) error = NULL;
 
   case_approved (hostile, &c);
-  g_assert_true (client_close (hostile->client, c.request->id, "denied", &error));
-  g_assert_no_error (error);
+  assert_good (client_close (hostile->client, c.request->id, "denied", &error), &error);
   reply_sign (hostile->lead, c.request, &c.prepare, "approve", 0, &reply);
   assert_refused (client_answer (hostile->client, c.request, &c.prepare, &reply, NULL, &error),
                   &error, US_REASON_CLOSED);

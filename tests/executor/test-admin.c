@@ -31,8 +31,8 @@ call_good (Bench *bench, HandoverKind kind, GVariant *body, const char *type, Ha
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (client_call (&bench->client, TRUE, kind, body, NULL, 0, type, out_reply, &error));
-  g_assert_no_error (error);
+  assert_good (client_call (&bench->client, TRUE, kind, body, NULL, 0, type, out_reply, &error),
+               &error);
 }
 
 static const HandoverKind broker_kinds[] = { HANDOVER_PREPARE, HANDOVER_ANSWER, HANDOVER_EXECUTE,

@@ -31,8 +31,7 @@ scene_prepare (Bench *bench, Scene *scene)
   g_autoptr (GError) error = NULL;
 
   prepare_clear (&scene->prepare);
-  g_assert_true (client_prepare (&bench->client, scene->request, &scene->prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_prepare (&bench->client, scene->request, &scene->prepare, &error), &error);
 }
 
 static void
@@ -76,9 +75,9 @@ test_approved (Bench *bench, gconstpointer data)
 
   scene_set_up (bench, &scene);
   reply_sign (scene.lead, scene.request, &scene.prepare, "approve", 0, &reply);
-  g_assert_true (
-      client_answer (&bench->client, scene.request, &scene.prepare, &reply, &state, &error));
-  g_assert_no_error (error);
+  assert_good (
+      client_answer (&bench->client, scene.request, &scene.prepare, &reply, &state, &error),
+      &error);
   g_assert_cmpstr (state, ==, "approved");
   g_assert_cmpuint (answers_stored (bench, &scene), ==, 1);
   g_assert_cmpuint (bench_executed (bench), ==, 0);
@@ -332,9 +331,9 @@ test_signed_denial (Bench *bench, gconstpointer data)
   /* a denial wins until the hand-over, and is heard while everything is halted */
   g_assert_true (ledger_halt (ledger, 0, "x", NULL));
   reply_sign (scene.kim, scene.request, &scene.prepare, "deny", 0, &denial);
-  g_assert_true (
-      client_answer (&bench->client, scene.request, &scene.prepare, &denial, &said, &error));
-  g_assert_no_error (error);
+  assert_good (
+      client_answer (&bench->client, scene.request, &scene.prepare, &denial, &said, &error),
+      &error);
   g_assert_cmpstr (said, ==, "denied");
   g_assert_true (ledger_resume (ledger, 0, "x", NULL));
 
@@ -367,9 +366,9 @@ test_two_persons (Bench *bench, gconstpointer data)
       g_autofree char *state = NULL;
 
       reply_sign (keys[i], scene.request, &scene.prepare, "approve", 0, &reply);
-      g_assert_true (
-          client_answer (&bench->client, scene.request, &scene.prepare, &reply, &state, &error));
-      g_assert_no_error (error);
+      assert_good (
+          client_answer (&bench->client, scene.request, &scene.prepare, &reply, &state, &error),
+          &error);
       g_assert_cmpstr (state, ==, states[i]);
       if (i < 2)
         assert_refused (
@@ -377,8 +376,8 @@ test_two_persons (Bench *bench, gconstpointer data)
             US_REASON_NOT_APPROVED);
     }
   g_assert_cmpuint (bench_executed (bench), ==, 0);
-  g_assert_true (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error));
-  g_assert_no_error (error);
+  assert_good (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error),
+               &error);
   g_assert_cmpuint (bench_executed (bench), ==, 1);
 }
 

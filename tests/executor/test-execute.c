@@ -48,9 +48,8 @@ scene_approve (Bench *bench, Scene *scene, Request *request)
   g_autoptr (GError) error = NULL;
 
   scene_begin (bench, scene, request);
-  g_assert_true (
-      client_approve (&bench->client, scene->kim, scene->request, &scene->prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_approve (&bench->client, scene->kim, scene->request, &scene->prepare, &error),
+               &error);
 }
 
 static void
@@ -71,8 +70,8 @@ execute_good (Bench *bench, const Scene *scene, const char *outcome)
   g_autofree char *said = NULL;
   g_autofree char *state = NULL;
 
-  g_assert_true (client_execute (&bench->client, scene->request, &scene->prepare, &said, &error));
-  g_assert_no_error (error);
+  assert_good (client_execute (&bench->client, scene->request, &scene->prepare, &said, &error),
+               &error);
   g_assert_cmpstr (said, ==, outcome);
   state = client_state (&bench->client, scene->request->id);
   g_assert_cmpstr (state, ==, outcome);

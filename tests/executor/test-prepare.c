@@ -159,8 +159,7 @@ test_asks_whom (Bench *bench, gconstpointer data)
   GVariantIter *credentials = NULL;
   g_autoptr (GString) who = g_string_new (NULL);
 
-  g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_prepare (&bench->client, request, &prepare, &error), &error);
   g_assert_cmpstr (prepare.decision, ==, "ask");
   g_assert_cmpuint (g_variant_n_children (prepare.requirements), ==, 1);
   /* the owner is kept out, alice is in no group; two passkeys are one person */
@@ -194,8 +193,7 @@ test_record (Bench *bench, gconstpointer data)
   request_arguments (request, "[('subject', <'x'>), ('attachment', <[('a.txt', handle 0)]>), "
                               "('to', <['a@example.com']>)]");
   request_file (request, "content");
-  g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_prepare (&bench->client, request, &prepare, &error), &error);
   record = record_decode (prepare.record, &error);
   g_assert_no_error (error);
 
@@ -251,8 +249,7 @@ test_two_rules_two_persons (Bench *bench, gconstpointer data)
   /* it.lead may satisfy each of the two rules, but not both */
   prepare_refused (bench, request, US_ERROR_NO_APPROVER, US_REASON_NO_APPROVER);
   kim = client_enrol (&bench->client, "hr.kim", 3002);
-  g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_prepare (&bench->client, request, &prepare, &error), &error);
   g_assert_cmpuint (g_variant_n_children (prepare.requirements), ==, 2);
 }
 
@@ -270,8 +267,7 @@ test_no_initiator (Bench *bench, gconstpointer data)
   prepare_refused (bench, request, US_ERROR_REFUSED, US_REASON_NO_INITIATOR);
   request_set (&request->initiator, "hr.kim");
   request_set (&request->initiator_uid, "3002");
-  g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_prepare (&bench->client, request, &prepare, &error), &error);
 }
 
 static void
@@ -314,8 +310,7 @@ test_facts (Bench *bench, gconstpointer data)
   g_autoptr (Record) record = NULL;
 
   request_arguments (request, "[('account', <'j.smith'>)]");
-  g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_prepare (&bench->client, request, &prepare, &error), &error);
   g_assert_cmpuint (bench->described, ==, 1);
   record = record_decode (prepare.record, &error);
   g_assert_no_error (error);
@@ -350,8 +345,7 @@ test_allow (Bench *bench, gconstpointer data)
   g_auto (Prepare) prepare = { 0 };
 
   request_arguments (request, "[('text', <'x'>)]");
-  g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
-  g_assert_no_error (error);
+  assert_good (client_prepare (&bench->client, request, &prepare, &error), &error);
   g_assert_cmpstr (prepare.decision, ==, "allow");
   g_assert_cmpuint (g_variant_n_children (prepare.requirements), ==, 0);
   g_assert_cmpuint (prepare.deadline, >, clock_boottime ());

@@ -33,7 +33,7 @@ def install(build):
 
 
 def command_run(build, command, services=False, kept=()):
-    """A sandbox.Run of @command, for tests/lib/namespace."""
+    """A sandbox.Run of @command, for tests/lib/namespace; it finds @build in UNDERSIGN_BUILD."""
     build = build and os.path.abspath(build)
 
     def main():
@@ -48,8 +48,9 @@ def command_run(build, command, services=False, kept=()):
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return sandbox.Run(main, kept=[os.path.dirname(source), *kept],
                        writable=[build] if build else [],
-                       environment={key: value for key, value in os.environ.items()
-                                    if key.endswith("SAN_OPTIONS")})
+                       environment={**{key: value for key, value in os.environ.items()
+                                       if key.endswith("SAN_OPTIONS")},
+                                    **({"UNDERSIGN_BUILD": build} if build else {})})
 
 
 class Daemon:
