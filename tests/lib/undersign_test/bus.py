@@ -90,7 +90,8 @@ class _Worker:
         else:
             body = build(signature, arguments)
         message = Gio.DBusMessage.new_method_call(destination, path, interface, member)
-        message.set_body(body)
+        if body is not None:
+            message.set_body(body)
         if files:
             fds = [file.open() for file in files]
             message.set_unix_fd_list(Gio.UnixFDList.new_from_array(fds))
@@ -292,7 +293,7 @@ def _serve(user, connection):
         people.become(user)
         os.environ.clear()
         os.environ.update(environment)
-        os.chdir(environment["HOME"])
+        os.chdir(environment["HOME"] if os.path.isdir(environment["HOME"]) else "/")
         worker = _Worker()
         connection.send((True, None))
         while True:

@@ -61,7 +61,8 @@ def become(name):
 
 def run_as(name, argv, timeout=60, **options):
     """Runs a command as @name; the result has returncode, stdout and stderr as text."""
-    options.setdefault("cwd", pwd.getpwnam(name).pw_dir)
+    home = pwd.getpwnam(name).pw_dir
+    options.setdefault("cwd", home if os.path.isdir(home) else "/")
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run(argv, env=environment(name), preexec_fn=lambda: become(name),

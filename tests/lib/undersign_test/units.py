@@ -12,6 +12,7 @@ import os
 import pwd
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -103,6 +104,10 @@ class Service:
         except FileNotFoundError:
             self.socket_unit = None
 
+    def reload_unit(self):
+        """What `systemctl daemon-reload` does for this unit."""
+        self.unit = UnitFile(f"{self.name}.service")
+
     # --- the socket ---
 
     def listen(self):
@@ -146,9 +151,10 @@ class Service:
                   self.unit.all("Service", "LoadCredentialEncrypted")]
         wanted += [(value.partition(":"), False) for value in
                    self.unit.all("Service", "LoadCredential")]
+        folder = self.unit.credentials
+        shutil.rmtree(folder, ignore_errors=True)
         if not wanted:
             return {}
-        folder = self.unit.credentials
         os.makedirs(folder, mode=0o700, exist_ok=True)
         for (name, _, path), encrypted in wanted:
             path = path or f"/etc/credstore{'.encrypted' if encrypted else ''}/{name}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The service in the test namespace: installed from a build, with a real bus and a real polkit."""
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ import time
 from . import people, sandbox, units
 
 BUS_SOCKET = "/run/dbus/system_bus_socket"
+# The paths that a build has installed, as a list.
+INSTALLED = "/run/undersign-test/installed.json"
 SERVICES = ("undersign-executor", "undersignd")
 # What a sanitizer, GLib or the C library prints when something is wrong inside a program.
 FAULTS = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|(?:GLib|GIO|GObject)[\w-]*-"
@@ -23,13 +26,20 @@ def install(build):
     """Installs @build and does what a package would do afterwards."""
     subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet"], check=True,
                    stdout=subprocess.DEVNULL, env={**os.environ, "LD_LIBRARY_PATH": ""})
+    plan = subprocess.run(["meson", "introspect", build, "--installed"], check=True,
+                          capture_output=True, text=True).stdout
+    with open(INSTALLED, "w", encoding="utf-8") as file:
+        json.dump(sorted(json.loads(plan).values()), file)
     subprocess.run(["ldconfig"], check=True)
     for tool, folder, options in (("systemd-sysusers", "/usr/lib/sysusers.d", []),
                                   ("systemd-tmpfiles", "/usr/lib/tmpfiles.d", ["--create"])):
         if os.path.isdir(folder):
             files = sorted(name for name in os.listdir(folder) if name.startswith("undersign"))
             if files:
-                subprocess.run([tool, *options, *files], check=True)
+                done = subprocess.run([tool, *options, *files], capture_output=True, text=True,
+                                      check=False)
+                if done.returncode != 0:
+                    raise SystemExit(f"{tool}: {done.stderr}")
 
 
 def command_run(build, command, services=False, kept=()):
@@ -67,6 +77,10 @@ class Daemon:
             self.process = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, start_new_session=True, cwd="/")
         wait_until(self.ready, f"{self.name} is ready", alive=lambda: self.process.poll() is None)
+
+    def restart(self):
+        self.stop()
+        self.start()
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
@@ -184,6 +198,11 @@ class World:
         else:
             self.executor.stop()
         self.executor.start()
+
+    def reload_bus(self):
+        """The bus reads its own configuration and the service files anew."""
+        subprocess.run(["dbus-send", "--system", "--print-reply", "--dest=org.freedesktop.DBus",
+                        "/", "org.freedesktop.DBus.ReloadConfig"], check=True, capture_output=True)
 
     def reload_policy(self):
         """What `undersignctl policy reload` ends in, without the bus."""
