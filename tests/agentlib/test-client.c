@@ -4,36 +4,35 @@
 
 #include "dbus/names.h"
 #include "dbus/reason.h"
+#include "tests/agentlib/bus.h"
 #include "tests/agentlib/mock.h"
 
 #include <unistd.h>
 
 typedef struct
 {
-  GTestDBus *bus;
+  Bus *bus;
   UsClient *client;
 } Fixture;
 
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->bus = g_test_dbus_new (G_TEST_DBUS_NONE);
-  g_test_dbus_up (fixture->bus);
-  fixture->client = client_new_for (g_test_dbus_get_bus_address (fixture->bus), getuid ());
+  fixture->bus = bus_new ();
+  fixture->client = client_new_for (bus_address (fixture->bus), getuid ());
 }
 
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
   g_object_unref (fixture->client);
-  g_test_dbus_stop (fixture->bus);
-  g_object_unref (fixture->bus);
+  bus_free (fixture->bus);
 }
 
 static Mock *
 mock_on (Fixture *fixture)
 {
-  return mock_new (g_test_dbus_get_bus_address (fixture->bus));
+  return mock_new (bus_address (fixture->bus));
 }
 
 /* Every call of the library, one after the other; the error of each. */
@@ -90,7 +89,7 @@ test_hostile_owner (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (Mock) mock = mock_on (fixture);
   g_autoptr (UsClient) client =
-      client_new_for (g_test_dbus_get_bus_address (fixture->bus), getuid () + 1);
+      client_new_for (bus_address (fixture->bus), getuid () + 1);
 
   for (guint i = 0; i < N_CALLS; i++)
     {
@@ -299,7 +298,6 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
     g_test_add (rows[i].name, Fixture, NULL, set_up, rows[i].test, tear_down);
-  /* Last: GTestDBus forks, and does so without threads only before the first connection. */
   g_test_add_func ("/client/no-bus", test_no_bus);
   return g_test_run ();
 }

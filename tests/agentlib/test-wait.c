@@ -4,13 +4,14 @@
 
 #include "dbus/names.h"
 #include "dbus/reason.h"
+#include "tests/agentlib/bus.h"
 #include "tests/agentlib/mock.h"
 
 #include <unistd.h>
 
 typedef struct
 {
-  GTestDBus *bus;
+  Bus *bus;
   UsClient *client;
   Mock *mock;
   GCancellable *cancellable;
@@ -23,10 +24,9 @@ typedef struct
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->bus = g_test_dbus_new (G_TEST_DBUS_NONE);
-  g_test_dbus_up (fixture->bus);
-  fixture->client = client_new_for (g_test_dbus_get_bus_address (fixture->bus), getuid ());
-  fixture->mock = mock_new (g_test_dbus_get_bus_address (fixture->bus));
+  fixture->bus = bus_new ();
+  fixture->client = client_new_for (bus_address (fixture->bus), getuid ());
+  fixture->mock = mock_new (bus_address (fixture->bus));
   fixture->cancellable = g_cancellable_new ();
 }
 
@@ -40,8 +40,7 @@ tear_down (Fixture *fixture, gconstpointer data)
   g_object_unref (fixture->cancellable);
   mock_free (fixture->mock);
   g_object_unref (fixture->client);
-  g_test_dbus_stop (fixture->bus);
-  g_object_unref (fixture->bus);
+  bus_free (fixture->bus);
 }
 
 static void
@@ -118,7 +117,7 @@ test_forged_signal (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GDBusConnection) forger = g_dbus_connection_new_for_address_sync (
-      g_test_dbus_get_bus_address (fixture->bus),
+      bus_address (fixture->bus),
       G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT |
           G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION,
       NULL, NULL, &error);
@@ -204,7 +203,7 @@ test_restart (Fixture *fixture, gconstpointer data)
   wait_start (fixture);
   assert_waiting (fixture, 1);
   mock_free (fixture->mock);
-  fixture->mock = mock_new (g_test_dbus_get_bus_address (fixture->bus));
+  fixture->mock = mock_new (bus_address (fixture->bus));
   while (mock_calls (fixture->mock, "GetState") == 0)
     g_main_context_iteration (NULL, TRUE);
   settle (fixture);
