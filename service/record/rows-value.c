@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define COUNTED_ITEMS 10 /* a longer list is counted in a note */
+#define HOST_PREFIX "host: "
 
 /* Groups of three digits before the point: 12500.00 EUR is 12 500.00 EUR. */
 static char *
@@ -61,11 +62,16 @@ note_domains (Row *row, const JsonTree *value)
   row_add_note (row, note);
 }
 
+/* Whether a label of the domain in a line is an A-label.  Of a URL this is the line of its host. */
 static gboolean
-is_a_label (const char *text)
+has_a_label (const char *line)
 {
-  return g_str_has_prefix (text, "xn--") || strstr (text, ".xn--") != NULL ||
-         strstr (text, "@xn--") != NULL || strstr (text, "//xn--") != NULL;
+  const char *at = strchr (line, '@');
+  const char *domain = at != NULL ? at + 1 : line;
+
+  if (g_str_has_prefix (line, HOST_PREFIX))
+    domain = line + strlen (HOST_PREFIX);
+  return g_str_has_prefix (domain, "xn--") || strstr (domain, ".xn--") != NULL;
 }
 
 static void
@@ -187,8 +193,8 @@ note_a_labels (Row *row)
 
   if (!g_strv_contains (domains, row->type))
     return;
-  for (guint i = 0; i < row->lines->len; i++)
-    if (is_a_label (g_ptr_array_index (row->lines, i)))
+  for (guint i = strcmp (row->type, "url") == 0 ? 1 : 0; i < row->lines->len; i++)
+    if (has_a_label (g_ptr_array_index (row->lines, i)))
       {
         row_add_note (row, "an internationalised domain name (xn--)");
         return;
@@ -239,6 +245,5 @@ row_set_value (Row *row, const JsonTree *value, RowsSum *sum)
   note_a_labels (row);
   notes_write (notes, &count, row->notes);
   if (escape_is_mostly_hidden (&count) && sum->why == NULL)
-    sum->why =
-        g_strdup_printf ("%s: too much of it cannot be shown", row->label);
+    sum->why = g_strdup_printf ("%s: too much of it cannot be shown", row->label);
 }

@@ -71,7 +71,21 @@ is_ipv4 (const char *value)
          inet_ntop (AF_INET, &address, text, sizeof text) != NULL && strcmp (text, value) == 0;
 }
 
-/* Spelled as RFC 5952 has it.  Forms that embed an IPv4 address have two names and are refused. */
+/* Whether an IPv6 address names an IPv4 host: ::ffff:0:0/96, and ::/96 but for :: and ::1. */
+static gboolean
+embeds_ipv4 (const struct in6_addr *address)
+{
+  static const guint8 zeros[10] = { 0 };
+  const guint8 *b = address->s6_addr;
+
+  if (memcmp (b, zeros, sizeof zeros) != 0)
+    return FALSE;
+  if (b[10] == 0xff && b[11] == 0xff)
+    return TRUE;
+  return b[10] == 0 && b[11] == 0 && !(b[12] == 0 && b[13] == 0 && b[14] == 0 && b[15] <= 1);
+}
+
+/* Spelled as RFC 5952 has it. */
 static char *
 fault_ipv6 (const char *value)
 {
@@ -79,10 +93,12 @@ fault_ipv6 (const char *value)
   char text[INET6_ADDRSTRLEN];
 
   if (inet_pton (AF_INET6, value, &address) != 1 ||
-      inet_ntop (AF_INET6, &address, text, sizeof text) == NULL || strcmp (text, value) != 0)
-    return g_strdup ("not an IPv6 address in the form of RFC 5952");
-  if (strchr (value, '.') != NULL)
+      inet_ntop (AF_INET6, &address, text, sizeof text) == NULL)
+    return g_strdup ("not an IPv6 address");
+  if (embeds_ipv4 (&address))
     return g_strdup ("an IPv6 address that embeds an IPv4 address is written as the latter");
+  if (strcmp (text, value) != 0)
+    return g_strdup ("not an IPv6 address in the form of RFC 5952");
   return NULL;
 }
 

@@ -85,6 +85,8 @@ static const struct
   { "url", "\"https://xn--exmple-4nf.com/\"",
     "https://xn--exmple-4nf.com/ / host: xn--exmple-4nf.com "
     "[an internationalised domain name (xn--)]" },
+  { "url", "\"https://example.com/a.xn--b\"", "https://example.com/a.xn--b / host: example.com" },
+  { "email", "\"a.xn--b@example.com\"", "a.xn--b@example.com" },
   { "email", "\"a@xn--exmple-4nf.com\"",
     "a@xn--exmple-4nf.com [an internationalised domain name (xn--)]" },
   { "argv", "[\"rm\",\"-rf\",\"\",\" a\",\"x\\ny\",\"\\\"q\\\"\"]",
@@ -294,8 +296,7 @@ test_deny_only (void)
   g_assert_cmpstr (long_rows->deny_only, ==, "the card has more than 4000 lines");
   hidden_record = sample_with ("text", hidden->str, NULL);
   hidden_rows = rows_new (hidden_record, NULL);
-  g_assert_cmpstr (hidden_rows->deny_only, ==,
-                   "Argument: too much of it cannot be shown");
+  g_assert_cmpstr (hidden_rows->deny_only, ==, "Argument: too much of it cannot be shown");
   tabs_record = sample_with ("text", tabs->str, NULL);
   tabs_rows = rows_new (tabs_record, NULL);
   g_assert_null (tabs_rows->deny_only);
