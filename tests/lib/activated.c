@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -80,6 +81,8 @@ become (Activated *activated, const char *const *argv, const char *const *env)
   for (guint i = 0; env != NULL && env[i] != NULL && i < MAX_ENVIRONMENT; i++)
     all[n++] = env[i];
 
+  /* Nothing outlives a test that aborts. */
+  (void) prctl (PR_SET_PDEATHSIG, SIGTERM);
   if (log >= 0 && dup2 (log, STDOUT_FILENO) >= 0 && dup2 (log, STDERR_FILENO) >= 0 &&
       dup2 (activated->listener, 3) >= 0 && fcntl (3, F_SETFD, 0) == 0)
     execve (argv[0], (char *const *) argv, (char *const *) all);
