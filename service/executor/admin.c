@@ -9,12 +9,10 @@
 #include "dbus/reason.h"
 #include "service/base/wire.h"
 #include "service/executor/prepared.h"
-#include "service/executor/snapshot.h"
 
 #include <string.h>
 
 #define TEXT_MAX 1000
-#define IMAGE_TYPE "application/vnd.undersign.policy-image.v1"
 
 /* text_check: what a person wrote: one line, shown to others. */
 static gboolean
@@ -140,36 +138,24 @@ handle_audit (Session *session, GVariant *body, GError **error)
 
 /* policy_look: what the files say now; the image that is used is the listener's. */
 static char *
-policy_look (Executor *executor, guint8 out_digest[PAE_DIGEST_SIZE])
+policy_look (Executor *executor)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) image = policy_snapshot (&executor->config->policy, &error);
   g_autoptr (Policy) policy = NULL;
 
-  memset (out_digest, 0, PAE_DIGEST_SIZE);
   if (image != NULL)
-    {
-      pae_sha256 (IMAGE_TYPE, image, out_digest);
-      policy = policy_parse (image, executor->config->names, &error);
-    }
+    policy = policy_parse (image, executor->config->names, &error);
   return g_strdup (policy != NULL ? "" : error->message);
 }
 
+/* The worker that reads the new image first notes it in the audit log. */
 GVariant *
 handle_reload (Session *session, GVariant *body, GError **error)
 {
-  Executor *executor = session->executor;
-  JsonTree *details = json_tree_new_object ();
-  g_autofree char *fault = NULL;
-  g_autofree char *text = NULL;
-  guint8 digest[PAE_DIGEST_SIZE];
+  g_autofree char *fault = policy_look (session->executor);
 
-  fault = policy_look (executor, digest);
-  text = digest_to_string (digest);
-  json_tree_add_string (details, "image", text);
-  json_tree_add_boolean (details, "valid", *fault == '\0');
-  if (!ledger_audit_add (executor->ledger, AUDIT_EXECUTOR, "policy", details, error) ||
-      !executor->config->reload (error))
+  if (!session->executor->config->reload (error))
     return NULL;
   return g_variant_new (WIRE_POLICY_REPLY, fault);
 }
@@ -191,20 +177,24 @@ handle_status (Session *session, GVariant *body, GError **error)
 {
   Executor *executor = session->executor;
   g_auto (LedgerSummary) summary = { 0 };
+  g_autoptr (GError) invalid = NULL;
   g_autofree char *head = NULL;
+  const char *fault = "";
   PolicyCounts counts = { 0 };
   GVariantDict dict;
 
   if (!ledger_summary (executor->ledger, &summary, error))
     return NULL;
-  if (executor->policy != NULL)
+  if (executor_policy (executor, &invalid) != NULL)
     policy_count (executor->policy, &counts);
+  else
+    fault = session->admin ? executor->fault : invalid->message;
   head = digest_to_string (summary.head);
 
   g_variant_dict_init (&dict, NULL);
   g_variant_dict_insert (&dict, "running", "b", *summary.stopped == '\0');
   g_variant_dict_insert (&dict, "halted", "s", summary.stopped);
-  g_variant_dict_insert (&dict, "policy", "s", executor->fault);
+  g_variant_dict_insert (&dict, "policy", "s", fault);
   g_variant_dict_insert (&dict, "actions", "u", counts.actions);
   g_variant_dict_insert (&dict, "agents", "u", counts.agents);
   g_variant_dict_insert (&dict, "rules", "u", counts.rules);

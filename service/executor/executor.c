@@ -9,15 +9,29 @@
 #include "dbus/reason.h"
 #include "service/executor/snapshot.h"
 
+#include <string.h>
+
+#define IMAGE_TYPE "application/vnd.undersign.policy-image.v1"
+
 static void
 policy_load (Executor *executor)
 {
   g_autoptr (GError) error = NULL;
+  g_autoptr (GError) not_noted = NULL;
   g_autoptr (GBytes) image = snapshot_read (executor->image_fd, &error);
+  g_autoptr (GBytes) content = NULL;
+  guint8 digest[PAE_DIGEST_SIZE];
 
   if (image != NULL)
     executor->policy = policy_parse (image, executor->config->names, &error);
   executor->fault = g_strdup (error != NULL ? error->message : "");
+
+  content =
+      image != NULL ? g_bytes_ref (image) : g_bytes_new (executor->fault, strlen (executor->fault));
+  pae_sha256 (IMAGE_TYPE, content, digest);
+  /* a ledger that cannot be written refuses what matters by itself */
+  if (!ledger_note_policy (executor->ledger, digest, executor->policy != NULL, &not_noted))
+    g_warning ("the policy could not be noted: %s", not_noted->message);
 }
 
 Executor *

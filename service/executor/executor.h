@@ -58,6 +58,7 @@ void executor_serve (Executor *executor, int sock);
 typedef struct
 {
   Executor *executor;
+  gboolean admin; /* whether the peer may send the kinds of the administrator */
   int sock;
   const int *fds; /* sealed memfds that came along, checked */
   guint n_fds;

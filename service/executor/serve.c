@@ -104,6 +104,7 @@ serve (Executor *executor, int sock, const char **out_name, GError **error)
   if (!handover_decode (&handover, body_fd, table[i].type, error))
     return FALSE;
 
+  session.admin = (roles & ROLE_ADMIN) != 0;
   session.fds = handover.fds;
   session.n_fds = handover.n_fds;
   reply = table[i].handle (&session, handover.body, error);

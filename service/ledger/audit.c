@@ -115,15 +115,40 @@ audit_append (
                     "ibd", (gint64) seq, entry, hash);
 }
 
-gboolean
-ledger_audit_add (
-    Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error)
+static gboolean
+policy_is_noted (Ledger *ledger,
+                 const guint8 image[PAE_DIGEST_SIZE],
+                 gboolean *out_noted,
+                 GError **error)
 {
-  g_autoptr (JsonTree) owned = details;
-  g_auto (Transaction) transaction = { 0 };
+  g_autoptr (sqlite3_stmt) query = NULL;
 
-  return transaction_begin (ledger, &transaction, error) &&
-         audit_append (ledger, source, event, g_steal_pointer (&owned), error) &&
+  query = query_new (ledger, error, "SELECT 1 FROM meta WHERE id = 1 AND policy = ?", "d", image);
+  return query != NULL && query_next (ledger, query, out_noted, error);
+}
+
+gboolean
+ledger_note_policy (Ledger *ledger,
+                    const guint8 image[PAE_DIGEST_SIZE],
+                    gboolean valid,
+                    GError **error)
+{
+  g_auto (Transaction) transaction = { 0 };
+  JsonTree *details = NULL;
+  gboolean noted = FALSE;
+
+  if (!policy_is_noted (ledger, image, &noted, error))
+    return FALSE;
+  if (noted)
+    return TRUE;
+
+  if (!transaction_begin (ledger, &transaction, error) ||
+      !query_run (ledger, error, NULL, "UPDATE meta SET policy = ? WHERE id = 1", "d", image))
+    return FALSE;
+  details = json_tree_new_object ();
+  audit_add_digest (details, "image", image);
+  json_tree_add_boolean (details, "valid", valid);
+  return audit_append (ledger, AUDIT_EXECUTOR, "policy", details, error) &&
          transaction_commit_safe (&transaction, error);
 }
 

@@ -220,6 +220,12 @@ gboolean ledger_halt (Ledger *ledger, uid_t by, const char *why, GError **error)
  * every approval not yet used is void, and a new mark. */
 gboolean ledger_resume (Ledger *ledger, uid_t by, const char *why, GError **error);
 
+/* ledger_note_policy: an audit entry where this is not the image that was noted last. */
+gboolean ledger_note_policy (Ledger *ledger,
+                             const guint8 image[PAE_DIGEST_SIZE],
+                             gboolean valid,
+                             GError **error);
+
 /* --- the audit chain --- */
 
 /* Who says so: the executor checked it itself, uid 0 said it, the broker said it, or it carries a
@@ -241,12 +247,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (AuditEntry, audit_entry_free)
 
 /* ledger_audit: (element-type AuditEntry): up to @count from @seq on. */
 GPtrArray *ledger_audit (Ledger *ledger, guint64 seq, guint count, GError **error);
-/*
- * ledger_audit_add: an entry for what changes nothing else, e.g. a policy that was loaded.
- * @details: (transfer full): an object of strings
- */
-gboolean ledger_audit_add (
-    Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error);
 /* ledger_audit_verify: walks the chain in constant memory; the error names the first bad entry. */
 gboolean
 ledger_audit_verify (Ledger *ledger, guint64 *out_count, guint8 out_head[32], GError **error);

@@ -44,7 +44,8 @@ static const char *const schema[] = {
   "  id INTEGER PRIMARY KEY CHECK (id = 1),\n"
   "  ledger TEXT NOT NULL,\n"
   "  halted INTEGER NOT NULL CHECK (halted IN (0, 1)),\n"
-  "  why TEXT NOT NULL\n"
+  "  why TEXT NOT NULL,\n"
+  "  policy BLOB CHECK (length (policy) = 32)\n"
   ") STRICT",
 
   "CREATE TABLE passkey (\n"

@@ -259,6 +259,17 @@ test_status (Bench *bench, gconstpointer data)
   g_assert_true (g_variant_lookup (dict, "policy", "&s", &text));
   g_test_message ("%s", text);
   g_assert_nonnull (strstr (text, "broken.rule:3"));
+  g_assert_true (g_variant_lookup (dict, "policy", "&s", &text));
+  handover_clear (&reply);
+  g_clear_pointer (&dict, g_variant_unref);
+
+  /* the broker hears that there are faults, not which */
+  bench->config.admin_uid = getuid () + 1;
+  call_good (bench, HANDOVER_STATUS, nothing (), WIRE_STATUS_REPLY, &reply);
+  dict = g_variant_get_child_value (reply.body, 0);
+  g_assert_true (g_variant_lookup (dict, "policy", "&s", &text));
+  g_assert_true (g_str_has_prefix (text, US_REASON_POLICY_INVALID ": "));
+  g_assert_null (strstr (text, "broken"));
 }
 
 static void
@@ -309,7 +320,8 @@ test_audit (Bench *bench, gconstpointer data)
   g_autoptr (GVariant) array = NULL;
   g_autoptr (GBytes) bytes = NULL;
 
-  call_good (bench, HANDOVER_AUDIT, g_variant_new ("(tu)", (guint64) 2, 10u), WIRE_AUDIT_REPLY,
+  /* created, policy, enrolled */
+  call_good (bench, HANDOVER_AUDIT, g_variant_new ("(tu)", (guint64) 3, 10u), WIRE_AUDIT_REPLY,
              &reply);
   list = g_variant_get_child_value (reply.body, 0);
   g_assert_cmpuint (g_variant_n_children (list), ==, 1);

@@ -14,9 +14,8 @@ fill (Fixture *fixture)
   g_autoptr (Record) record = fixture_record_to ("a@example.com");
   g_autoptr (Passkey) passkey = fixture_passkey ("it.lead", 1002, 0);
   g_autoptr (Answer) answer = fixture_answer (passkey, FIXTURE_REQUEST, record, 0);
-  JsonTree *details = json_tree_new_object ();
+  guint8 image[PAE_DIGEST_SIZE] = { 1 };
 
-  json_tree_add_string (details, "digest", "x");
   g_assert_true (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
   g_assert_true (ledger_add_answer (fixture->ledger, answer, &error));
   g_assert_true (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
@@ -26,7 +25,8 @@ fill (Fixture *fixture)
   g_assert_true (ledger_halt (fixture->ledger, 0, "x", &error));
   g_assert_true (ledger_resume (fixture->ledger, 0, "x", &error));
   g_assert_true (ledger_revoke_passkey (fixture->ledger, passkey->credential, 0, &error));
-  g_assert_true (ledger_audit_add (fixture->ledger, AUDIT_EXECUTOR, "policy", details, &error));
+  g_assert_true (ledger_note_policy (fixture->ledger, image, TRUE, &error));
+  g_assert_true (ledger_note_policy (fixture->ledger, image, TRUE, &error)); /* once */
   g_assert_no_error (error);
 }
 
