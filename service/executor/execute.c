@@ -114,6 +114,7 @@ run (Session *session, const Prepared *prepared)
     g_info ("the broker did not hear that %s is consumed", prepared->proposal->id);
   g_clear_error (&error);
 
+  session_extend (session);
   outcome = module_execute (executor, prepared->proposal, &result);
   if (!ledger_finish (executor->ledger, prepared->proposal->id, outcome, result, &error))
     {

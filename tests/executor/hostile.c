@@ -298,6 +298,8 @@ late_deadline (const Hostile *hostile)
 {
   g_auto (Case) c = { 0 };
   g_auto (Case) brief = { 0 };
+  g_auto (Reply) reply = { 0 };
+  g_autoptr (GError) error = NULL;
 
   case_approved (hostile, &c);
   c.prepare.deadline += (guint64) 3600 * G_USEC_PER_SEC;
@@ -309,6 +311,10 @@ late_deadline (const Hostile *hostile)
   case_approve (hostile, &brief);
   g_usleep (1100 * 1000);
   refused (hostile, &brief, US_REASON_DEADLINE_PASSED);
+  reply_sign (hostile->lead, brief.request, &brief.prepare, "approve", 0, &reply);
+  assert_refused (
+      client_answer (hostile->client, brief.request, &brief.prepare, &reply, NULL, &error), &error,
+      US_REASON_DEADLINE_PASSED);
   brief.prepare.deadline += (guint64) 3600 * G_USEC_PER_SEC;
   refused (hostile, &brief, US_REASON_BAD_SEAL);
 }
