@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Hand-overs to the executor without waiting: each call is one connection on the main loop with a
+ * deadline of its own.  Slow kinds can't use up the places of the others, so that a denial gets
+ * through while modules are slow.
+ */
+#pragma once
+
+#include "service/base/handover.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct Executor Executor;
+
+/*
+ * ExecutorCallback: never called from within executor_call().
+ * @reply: borrowed; NULL on error
+ * @error: what the executor said, or US_ERROR_UNAVAILABLE where it did not
+ */
+typedef void (*ExecutorCallback) (const Handover *reply, const GError *error, gpointer data);
+
+/* executor_new: @path of the socket */
+Executor *executor_new (const char *path);
+/* executor_free: what is under way, and what its callbacks begin, ends with US_ERROR_UNAVAILABLE. */
+void executor_free (Executor *executor);
+
+/*
+ * executor_call:
+ * @body: (transfer floating)
+ * @fds: (array length=n_fds): kept open as long as needed
+ * @reply_type: of the reply's body
+ * @second_type: (nullable): of the body of a second reply, for which @callback is called again: not
+ *   after an error, and with an error where it does not come
+ */
+void executor_call (Executor *executor,
+                    HandoverKind kind,
+                    GVariant *body,
+                    const int *fds,
+                    guint n_fds,
+                    const char *reply_type,
+                    const char *second_type,
+                    ExecutorCallback callback,
+                    gpointer data);
+
+/* executor_error_is_silence: the executor did not answer, so that nobody knows what it did. */
+gboolean executor_error_is_silence (const GError *error);
+
+G_END_DECLS

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Taking, copying and hashing the files of requests.  Nothing here may read from a descriptor that
+ * did not pass memfd_check(), open a path that an agent chose, or hold up the main loop for longer
+ * than one slice.
+ */
+#include "service/broker/files.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/encode.h"
+#include "service/base/fd.h"
+#include "service/base/memfd.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#define SLICE (1024 * 1024)
+
+static Files *
+files_new (void)
+{
+  Files *files = g_new0 (Files, 1);
+
+  g_atomic_ref_count_init (&files->refs);
+  return files;
+}
+
+Files *
+files_ref (Files *files)
+{
+  g_atomic_ref_count_inc (&files->refs);
+  return files;
+}
+
+void
+files_unref (Files *files)
+{
+  if (files == NULL || !g_atomic_ref_count_dec (&files->refs))
+    return;
+  for (guint i = 0; i < files->n; i++)
+    fd_clear (&files->fds[i]);
+  g_free (files);
+}
+
+/* --- taking --- */
+
+static void
+close_all (int *fds, int n)
+{
+  for (int i = 0; i < n; i++)
+    fd_clear (&fds[i]);
+  g_free (fds);
+}
+
+static gboolean
+files_check (Files *files, GError **error)
+{
+  for (guint i = 0; i < files->n; i++)
+    {
+      gsize size = 0;
+
+      if (!memfd_check (files->fds[i], HANDOVER_FILE_MAX, &size, error))
+        return FALSE;
+      files->sizes[i] = size;
+      files->bytes += size;
+    }
+  if (files->bytes > HANDOVER_FILES_MAX)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                         "the files have %" G_GUINT64_FORMAT " bytes, at most %d are accepted",
+                         files->bytes, HANDOVER_FILES_MAX);
+  return TRUE;
+}
+
+Files *
+files_new_steal (GUnixFDList *list, GError **error)
+{
+  g_autoptr (Files) files = files_new ();
+  int *fds = NULL;
+  int n = 0;
+
+  if (list == NULL)
+    return g_steal_pointer (&files);
+
+  fds = g_unix_fd_list_steal_fds (list, &n);
+  if (n > HANDOVER_MAX_FILES)
+    {
+      close_all (fds, n);
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                    "there are %d files, at most %d are accepted", n, HANDOVER_MAX_FILES);
+      return NULL;
+    }
+
+  for (int i = 0; i < n; i++)
+    files->fds[files->n++] = fds[i];
+  g_free (fds);
+  if (!files_check (files, error))
+    return NULL;
+  return g_steal_pointer (&files);
+}
+
+/* --- jobs --- */
+
+typedef enum
+{
+  JOB_DIGEST,
+  JOB_SPOOL,
+  JOB_LOAD,
+} JobKind;
+
+typedef struct
+{
+  JobKind kind;
+  Files *files;
+  int dirfd; /* of the spool */
+  int iddir; /* of this request's copies */
+  char *id;
+  guint n;
+  guint i;      /* the file it is at */
+  int fd;       /* the other end of the copy, -1 between files */
+  off_t offset;
+  guint64 size; /* of the file it is at */
+  GChecksum *checksum;
+  guint8 digests[HANDOVER_MAX_FILES][32];
+  guint8 *buffer;
+  GError *error;
+  FilesCallback callback;
+  gpointer data;
+  guint source;
+} Job;
+
+static GSList *jobs; /* those under way */
+
+static void
+job_free (gpointer data)
+{
+  Job *job = data;
+
+  fd_clear (&job->fd);
+  fd_clear (&job->iddir);
+  g_clear_pointer (&job->checksum, g_checksum_free);
+  g_clear_error (&job->error);
+  files_unref (job->files);
+  g_free (job->buffer);
+  g_free (job->id);
+  g_free (job);
+}
+
+static gboolean
+job_fail (Job *job, const char *doing)
+{
+  int number = errno;
+
+  return us_error_set (&job->error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                       "cannot %s the copy of a file: %s", doing, g_strerror (number));
+}
+
+static gboolean
+job_open_dir (Job *job)
+{
+  if (job->kind == JOB_DIGEST || job->iddir >= 0)
+    return TRUE;
+  if (job->kind == JOB_SPOOL && mkdirat (job->dirfd, job->id, 0700) < 0)
+    return job_fail (job, "make");
+  job->iddir = openat (job->dirfd, job->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (job->iddir < 0)
+    return job_fail (job, "open");
+  return TRUE;
+}
+
+static gboolean
+job_open_stored (Job *job, const char *name)
+{
+  struct stat status = { 0 };
+
+  job->fd = openat (job->iddir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (job->fd < 0 || fstat (job->fd, &status) < 0)
+    return job_fail (job, "open");
+  if (!S_ISREG (status.st_mode) || status.st_size > HANDOVER_FILE_MAX)
+    return us_error_set (&job->error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "the copy of a file is not a file of ours");
+  job->size = (guint64) status.st_size;
+  job->files->fds[job->i] = memfd_create ("undersign-file", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (job->files->fds[job->i] < 0)
+    return job_fail (job, "load");
+  job->files->n = job->i + 1;
+  return TRUE;
+}
+
+static gboolean
+job_open_file (Job *job)
+{
+  char name[8] = "";
+
+  g_snprintf (name, sizeof name, "%u", job->i);
+  job->offset = 0;
+  if (job->kind == JOB_LOAD)
+    return job_open_stored (job, name);
+
+  job->size = job->files->sizes[job->i];
+  if (job->kind == JOB_DIGEST)
+    {
+      g_checksum_reset (job->checksum);
+      return TRUE;
+    }
+  job->fd = openat (job->iddir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  return job->fd >= 0 || job_fail (job, "make");
+}
+
+static gboolean
+job_end_file (Job *job)
+{
+  gsize size = 0;
+  gsize len = 32;
+
+  if (job->kind == JOB_DIGEST)
+    g_checksum_get_digest (job->checksum, job->digests[job->i], &len);
+  else if (job->kind == JOB_LOAD)
+    {
+      if (fcntl (job->files->fds[job->i], F_ADD_SEALS,
+                 F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+        return job_fail (job, "seal");
+      if (!memfd_check (job->files->fds[job->i], HANDOVER_FILE_MAX, &size, &job->error))
+        return FALSE;
+      job->files->sizes[job->i] = size;
+      job->files->bytes += size;
+    }
+  fd_clear (&job->fd);
+  job->i++;
+  return TRUE;
+}
+
+/* One slice of the file it is at. */
+static gboolean
+job_copy (Job *job)
+{
+  gsize len = (gsize) MIN (job->size - (guint64) job->offset, (guint64) SLICE);
+  int source = job->kind == JOB_LOAD ? job->fd : job->files->fds[job->i];
+  int target = job->kind == JOB_LOAD ? job->files->fds[job->i] : job->fd;
+  ssize_t n = 0;
+
+  if (job->kind == JOB_DIGEST)
+    {
+      n = pread (source, job->buffer, len, job->offset);
+      if (n > 0)
+        {
+          g_checksum_update (job->checksum, job->buffer, n);
+          job->offset += n;
+        }
+    }
+  else
+    n = sendfile (target, source, &job->offset, len);
+
+  if (n < 0 && errno == EINTR)
+    return TRUE;
+  if (n < 0)
+    return job_fail (job, "write");
+  if (n == 0)
+    return us_error_set (&job->error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "a file ended early");
+  return TRUE;
+}
+
+/* TRUE while there is more to do. */
+static gboolean
+job_step (Job *job)
+{
+  if (job->i == job->n || !job_open_dir (job))
+    return FALSE;
+  if (job->offset < 0 && !job_open_file (job))
+    return FALSE;
+  if ((guint64) job->offset < job->size)
+    return job_copy (job);
+  if (!job_end_file (job))
+    return FALSE;
+  job->offset = -1;
+  return job->i < job->n;
+}
+
+static void
+job_end (Job *job)
+{
+  FilesDone done = { .files = job->files, .digests = job->digests };
+
+  jobs = g_slist_remove (jobs, job);
+  /* Only what this job made: another one's copies may have the same id. */
+  if (job->error != NULL && job->kind == JOB_SPOOL && job->iddir >= 0)
+    files_drop (job->dirfd, job->id);
+  job->callback (job->error == NULL ? &done : NULL, job->error, job->data);
+}
+
+static gboolean
+job_dispatch (gpointer data)
+{
+  Job *job = data;
+
+  if (job_step (job))
+    return G_SOURCE_CONTINUE;
+  job_end (job);
+  return G_SOURCE_REMOVE;
+}
+
+void
+files_stop (void)
+{
+  while (jobs != NULL)
+    {
+      Job *job = jobs->data;
+      guint source = job->source;
+
+      us_error_set (&job->error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                    "the service is ending");
+      job_end (job);
+      g_source_remove (source);
+    }
+}
+
+static void
+job_start (JobKind kind,
+           Files *files,
+           int dirfd,
+           const char *id,
+           guint n,
+           FilesCallback callback,
+           gpointer data)
+{
+  Job *job = g_new0 (Job, 1);
+
+  g_assert (n <= HANDOVER_MAX_FILES);
+  job->kind = kind;
+  job->files = files_ref (files);
+  job->dirfd = dirfd;
+  job->iddir = -1;
+  job->id = g_strdup (id);
+  job->n = n;
+  job->fd = -1;
+  job->offset = -1;
+  job->callback = callback;
+  job->data = data;
+  if (kind == JOB_DIGEST)
+    {
+      job->checksum = g_checksum_new (G_CHECKSUM_SHA256);
+      job->buffer = g_malloc (SLICE);
+    }
+  jobs = g_slist_prepend (jobs, job);
+  job->source = g_idle_add_full (G_PRIORITY_DEFAULT, job_dispatch, job, job_free);
+}
+
+void
+files_digest (Files *files, FilesCallback callback, gpointer data)
+{
+  job_start (JOB_DIGEST, files, -1, NULL, files->n, callback, data);
+}
+
+void
+files_spool (Files *files, int dirfd, const char *id, FilesCallback callback, gpointer data)
+{
+  job_start (JOB_SPOOL, files, dirfd, id, files->n, callback, data);
+}
+
+void
+files_load (int dirfd, const char *id, guint n, FilesCallback callback, gpointer data)
+{
+  g_autoptr (Files) files = files_new ();
+
+  job_start (JOB_LOAD, files, dirfd, id, n, callback, data);
+}
+
+/* --- the copies --- */
+
+int
+files_open (int dirfd, const char *id, guint index, GError **error)
+{
+  g_autofree char *name = g_strdup_printf ("%s/%u", id, index);
+  int fd = -1;
+
+  g_assert (id_is_valid (id));
+  if (index < HANDOVER_MAX_FILES)
+    fd = openat (dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0)
+    us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, "there is no such file");
+  return fd;
+}
+
+gboolean
+files_rename (int dirfd, const char *from, const char *to, const Files *files, GError **error)
+{
+  if (files->n > 0 && renameat2 (dirfd, from, dirfd, to, RENAME_NOREPLACE) < 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "cannot rename the copies of files: %s", g_strerror (errno));
+  return TRUE;
+}
+
+guint
+files_count (int dirfd, const char *id)
+{
+  guint n = 0;
+
+  g_assert (id_is_valid (id));
+  while (n < HANDOVER_MAX_FILES)
+    {
+      g_autofree char *name = g_strdup_printf ("%s/%u", id, n);
+
+      if (faccessat (dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+        break;
+      n++;
+    }
+  return n;
+}
+
+void
+files_drop (int dirfd, const char *id)
+{
+  autofd iddir = openat (dirfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+  if (iddir < 0)
+    return;
+  for (guint i = 0; i < HANDOVER_MAX_FILES; i++)
+    {
+      char name[8] = "";
+
+      g_snprintf (name, sizeof name, "%u", i);
+      unlinkat (iddir, name, 0);
+    }
+  if (unlinkat (dirfd, id, AT_REMOVEDIR) < 0)
+    g_warning ("cannot remove the files of request %s: %s", id, g_strerror (errno));
+}
+
+void
+files_sweep (int dirfd, GHashTable *keep)
+{
+  int copy = openat (dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = copy >= 0 ? fdopendir (copy) : NULL;
+  const struct dirent *entry = NULL;
+
+  if (dir == NULL)
+    {
+      fd_clear (&copy);
+      return;
+    }
+  while ((entry = readdir (dir)) != NULL)
+    if (id_is_valid (entry->d_name) && !g_hash_table_contains (keep, entry->d_name))
+      files_drop (dirfd, entry->d_name);
+  closedir (dir);
+}
+
+gboolean
+files_have_room (int dirfd, guint64 bytes, guint64 reserve, GError **error)
+{
+  struct statvfs status = { 0 };
+  guint64 room = 0;
+
+  if (fstatvfs (dirfd, &status) < 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "cannot ask the disk for its room: %s", g_strerror (errno));
+  room = (guint64) status.f_bavail * status.f_frsize;
+  if (bytes > room || room - bytes < reserve)
+    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
+                         "DiskReserve is %" G_GUINT64_FORMAT ": the disk would have less left",
+                         reserve);
+  return TRUE;
+}

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The SQLite file of the broker.  Every statement is prepared from a constant text and every value
+ * is bound.  A function here must never make up a request: what can't be read is an error.
+ */
+#include "service/broker/queue.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/broker/row.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define APPLICATION_ID 1433626483 /* "Usgs" */
+#define SCHEMA_VERSION 1
+
+static const char schema[] =
+    "BEGIN IMMEDIATE;"
+    "PRAGMA application_id = " G_STRINGIFY (APPLICATION_ID) ";"
+    "PRAGMA user_version = " G_STRINGIFY (SCHEMA_VERSION) ";"
+    "CREATE TABLE requests ("
+    " id TEXT NOT NULL PRIMARY KEY, uid INTEGER NOT NULL, state TEXT NOT NULL,"
+    " live INTEGER NOT NULL, close_due INTEGER NOT NULL, key TEXT, key_digest TEXT,"
+    " key_names_id INTEGER NOT NULL,"
+    " run TEXT NOT NULL, action TEXT NOT NULL, summary TEXT NOT NULL,"
+    " created INTEGER NOT NULL, ended INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
+    "CREATE UNIQUE INDEX requests_key ON requests (uid, key) WHERE key IS NOT NULL;"
+    "CREATE INDEX requests_uid ON requests (uid, created);"
+    "CREATE INDEX requests_live ON requests (id) WHERE live;"
+    "CREATE INDEX requests_close_due ON requests (id) WHERE close_due;"
+    "CREATE TABLE runs ("
+    " id TEXT NOT NULL PRIMARY KEY, uid INTEGER NOT NULL, label TEXT NOT NULL, part TEXT NOT NULL,"
+    " initiator TEXT NOT NULL, initiator_uid INTEGER NOT NULL, used INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE pauses ("
+    " uid INTEGER NOT NULL, by INTEGER NOT NULL, until INTEGER NOT NULL,"
+    " PRIMARY KEY (uid, by)) STRICT;"
+    "COMMIT;";
+
+/* The statements, prepared once. */
+enum
+{
+  SAVE,
+  LOAD,
+  LIVE,
+  CLOSE_DUE,
+  REFUSE,
+  FIND_KEY,
+  LIST,
+  HISTORY,
+  PURGE,
+  PURGE_KEYED,
+  SAVE_RUN,
+  DROP_RUN,
+  ALL_RUNS,
+  SAVE_PAUSE,
+  DROP_PAUSE,
+  ALL_PAUSES,
+  N_STATEMENTS
+};
+
+static const char *const statements[N_STATEMENTS] = {
+  /* Not OR REPLACE: that would drop another row with the same key. */
+  [SAVE] = "INSERT INTO requests (id, uid, state, live, close_due, key, key_digest,"
+           " key_names_id, run, action, summary, created, ended, body)"
+           " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+           " ON CONFLICT (id) DO UPDATE SET state = ?3, live = ?4, close_due = ?5, key = ?6,"
+           " key_digest = ?7, key_names_id = ?8, summary = ?11, ended = ?13, body = ?14"
+           " WHERE uid = ?2",
+  [LOAD] = "SELECT body FROM requests WHERE id = ?1",
+  [LIVE] = "SELECT id FROM requests WHERE live ORDER BY created, rowid",
+  [CLOSE_DUE] = "SELECT id FROM requests WHERE close_due ORDER BY created, rowid",
+  [REFUSE] = "UPDATE requests SET state = 'refused', live = 0, close_due = 0 WHERE id = ?1",
+  [FIND_KEY] = "SELECT id, key_digest FROM requests WHERE uid = ?1 AND key = ?2",
+  [LIST] = "SELECT id, action, state FROM requests WHERE uid = ?1"
+           " ORDER BY created DESC, rowid DESC LIMIT ?2",
+  [HISTORY] = "SELECT summary, state FROM (SELECT summary, state, created, rowid AS r FROM requests"
+              " WHERE uid = ?1 AND run = ?2 AND id <> ?3 ORDER BY created DESC, r DESC LIMIT ?4)"
+              " ORDER BY created, r",
+  /* A key is remembered for good: by the ledger where the id follows from it, else here. */
+  [PURGE] = "DELETE FROM requests WHERE NOT live AND NOT close_due AND state <> 'unknown'"
+            " AND ended < ?1 AND (key IS NULL OR key_names_id)",
+  [PURGE_KEYED] = "UPDATE requests SET body = x'' WHERE NOT live AND NOT close_due"
+                  " AND state <> 'unknown' AND ended < ?1",
+  [SAVE_RUN] = "INSERT OR REPLACE INTO runs (id, uid, label, part, initiator, initiator_uid, used)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+  [DROP_RUN] = "DELETE FROM runs WHERE id = ?1",
+  [ALL_RUNS] = "SELECT id, uid, label, part, initiator, initiator_uid, used FROM runs",
+  [SAVE_PAUSE] = "INSERT OR REPLACE INTO pauses (uid, by, until) VALUES (?1, ?2, ?3)",
+  [DROP_PAUSE] = "DELETE FROM pauses WHERE uid = ?1 AND by = ?2",
+  [ALL_PAUSES] = "SELECT uid, by, until FROM pauses ORDER BY uid, by",
+};
+
+struct Queue
+{
+  sqlite3 *db;
+  sqlite3_stmt *statements[N_STATEMENTS];
+};
+
+static gboolean
+set_failed (GError **error, Queue *queue, const char *doing)
+{
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot %s the queue: %s",
+                       doing, sqlite3_errmsg (queue->db));
+}
+
+/* --- opening --- */
+
+static int
+read_number (Queue *queue, const char *pragma)
+{
+  sqlite3_stmt *statement = NULL;
+  int value = -1;
+
+  if (sqlite3_prepare_v2 (queue->db, pragma, -1, &statement, NULL) == SQLITE_OK &&
+      sqlite3_step (statement) == SQLITE_ROW)
+    value = sqlite3_column_int (statement, 0);
+  sqlite3_finalize (statement);
+  return value;
+}
+
+/* Makes the tables in a new file; in an old one, says whether it is ours. */
+static gboolean
+queue_check_schema (Queue *queue, GError **error)
+{
+  int id = read_number (queue, "PRAGMA application_id");
+  int version = read_number (queue, "PRAGMA user_version");
+  int tables = read_number (queue, "SELECT count(*) FROM sqlite_schema");
+
+  if (id < 0 || version < 0 || tables < 0)
+    return set_failed (error, queue, "read");
+  if (tables == 0 && id == 0)
+    {
+      if (sqlite3_exec (queue->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+        return set_failed (error, queue, "begin");
+      return TRUE;
+    }
+  if (id != APPLICATION_ID || version != SCHEMA_VERSION)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "the queue is of another program or version");
+  return TRUE;
+}
+
+static gboolean
+queue_prepare (Queue *queue, GError **error)
+{
+  if (sqlite3_exec (queue->db,
+                    "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
+                    NULL, NULL, NULL) != SQLITE_OK)
+    return set_failed (error, queue, "open");
+  if (!queue_check_schema (queue, error))
+    return FALSE;
+
+  for (guint i = 0; i < N_STATEMENTS; i++)
+    if (sqlite3_prepare_v3 (queue->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+                            &queue->statements[i], NULL) != SQLITE_OK)
+      return set_failed (error, queue, "read");
+  return TRUE;
+}
+
+/* @out_damaged: whether it is the file, not the system, that is at fault. */
+static Queue *
+queue_try (const char *path, gboolean *out_damaged, GError **error)
+{
+  g_autoptr (Queue) queue = g_new0 (Queue, 1);
+  int rc = sqlite3_open_v2 (path, &queue->db,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW,
+                            NULL);
+
+  if (queue->db == NULL)
+    g_error ("out of memory");
+  if (rc != SQLITE_OK)
+    set_failed (error, queue, "open");
+  else if (queue_prepare (queue, error))
+    return g_steal_pointer (&queue);
+  rc = sqlite3_errcode (queue->db);
+  *out_damaged = rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB;
+  return NULL;
+}
+
+/* A journal of the damaged file must not be played into the new one. */
+static gboolean
+put_aside (const char *path)
+{
+  static const char *const suffixes[] = { "", "-wal", "-shm" };
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (suffixes); i++)
+    {
+      g_autofree char *from = g_strconcat (path, suffixes[i], NULL);
+      g_autofree char *to = g_strconcat (path, ".damaged", suffixes[i], NULL);
+
+      if (rename (from, to) < 0 && errno != ENOENT)
+        ok = FALSE;
+    }
+  return ok;
+}
+
+Queue *
+queue_open (const char *dir, GError **error)
+{
+  g_autofree char *path = g_build_filename (dir, "queue.db", NULL);
+  g_autoptr (GError) local = NULL;
+  gboolean damaged = FALSE;
+  Queue *queue = queue_try (path, &damaged, &local);
+
+  if (queue == NULL && damaged && put_aside (path))
+    {
+      g_warning ("%s: it is put aside as %s.damaged", local->message, path);
+      g_clear_error (&local);
+      queue = queue_try (path, &damaged, &local);
+    }
+  if (queue == NULL)
+    g_propagate_error (error, g_steal_pointer (&local));
+  return queue;
+}
+
+void
+queue_close (Queue *queue)
+{
+  if (queue == NULL)
+    return;
+  for (guint i = 0; i < N_STATEMENTS; i++)
+    sqlite3_finalize (queue->statements[i]);
+  sqlite3_close (queue->db);
+  g_free (queue);
+}
+
+/* --- statements --- */
+
+/* A statement that is reset when its variable goes out of scope. */
+static void
+statement_reset (sqlite3_stmt **statement)
+{
+  sqlite3_reset (*statement);
+  sqlite3_clear_bindings (*statement);
+}
+
+#define autostatement __attribute__ ((cleanup (statement_reset))) sqlite3_stmt
+
+static void
+bind_text (sqlite3_stmt *statement, int i, const char *text)
+{
+  sqlite3_bind_text (statement, i, text, -1, SQLITE_TRANSIENT);
+}
+
+static const char *
+column_text (sqlite3_stmt *statement, int i)
+{
+  const unsigned char *text = sqlite3_column_text (statement, i);
+
+  return text != NULL ? (const char *) text : "";
+}
+
+static gboolean
+statement_run (Queue *queue, sqlite3_stmt *statement, const char *doing, GError **error)
+{
+  if (sqlite3_step (statement) != SQLITE_DONE)
+    return set_failed (error, queue, doing);
+  return TRUE;
+}
+
+/* --- requests --- */
+
+gboolean
+queue_save (Queue *queue, const Request *request, GError **error)
+{
+  autostatement *save = queue->statements[SAVE];
+  g_autoptr (GBytes) body = row_encode (request);
+
+  bind_text (save, 1, request->id);
+  sqlite3_bind_int64 (save, 2, request->uid);
+  bind_text (save, 3, request_state_name (request->state));
+  sqlite3_bind_int (save, 4, !request_state_has_ended (request->state));
+  sqlite3_bind_int (save, 5, request->close_is_due);
+  if (request->key[0] != '\0')
+    {
+      bind_text (save, 6, request->key);
+      bind_text (save, 7, request->key_digest);
+    }
+  sqlite3_bind_int (save, 8, request->key_names_id);
+  bind_text (save, 9, record_run_id (request->record));
+  bind_text (save, 10, record_action_id (request->record));
+  bind_text (save, 11, record_action_summary (request->record));
+  sqlite3_bind_int64 (save, 12, request->created);
+  sqlite3_bind_int64 (save, 13, request->ended);
+  sqlite3_bind_blob64 (save, 14, g_bytes_get_data (body, NULL), g_bytes_get_size (body),
+                       SQLITE_STATIC);
+  return statement_run (queue, save, "write to", error);
+}
+
+Request *
+queue_load (Queue *queue, const char *id, const RequestHooks *hooks, GError **error)
+{
+  autostatement *load = queue->statements[LOAD];
+  g_autoptr (GBytes) body = NULL;
+  g_autoptr (Request) request = NULL;
+  int rc = 0;
+
+  bind_text (load, 1, id);
+  rc = sqlite3_step (load);
+  if (rc == SQLITE_DONE)
+    {
+      us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, "there is no such request");
+      return NULL;
+    }
+  if (rc != SQLITE_ROW)
+    {
+      set_failed (error, queue, "read");
+      return NULL;
+    }
+
+  body = g_bytes_new (sqlite3_column_blob (load, 0), (gsize) sqlite3_column_bytes (load, 0));
+  request = row_decode (body, hooks, error);
+  if (request != NULL && !g_str_equal (request->id, id))
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                    "a stored request stands under another id");
+      return NULL;
+    }
+  return g_steal_pointer (&request);
+}
+
+static char **
+list_ids (Queue *queue, guint which)
+{
+  autostatement *list = queue->statements[which];
+  g_autoptr (GStrvBuilder) ids = g_strv_builder_new ();
+
+  int rc = 0;
+
+  while ((rc = sqlite3_step (list)) == SQLITE_ROW)
+    g_strv_builder_add (ids, column_text (list, 0));
+  if (rc != SQLITE_DONE)
+    g_warning ("cannot read the queue to its end: %s", sqlite3_errmsg (queue->db));
+  return g_strv_builder_end (ids);
+}
+
+char **
+queue_live (Queue *queue)
+{
+  return list_ids (queue, LIVE);
+}
+
+char **
+queue_close_due (Queue *queue)
+{
+  return list_ids (queue, CLOSE_DUE);
+}
+
+gboolean
+queue_refuse_unreadable (Queue *queue, const char *id)
+{
+  autostatement *refuse = queue->statements[REFUSE];
+
+  bind_text (refuse, 1, id);
+  return statement_run (queue, refuse, "write to", NULL);
+}
+
+gboolean
+queue_find_key (Queue *queue, uid_t uid, const char *key, char **out_id, char **out_digest)
+{
+  autostatement *find = queue->statements[FIND_KEY];
+
+  sqlite3_bind_int64 (find, 1, uid);
+  bind_text (find, 2, key);
+  if (sqlite3_step (find) != SQLITE_ROW)
+    return FALSE;
+  *out_id = g_strdup (column_text (find, 0));
+  *out_digest = g_strdup (column_text (find, 1));
+  return TRUE;
+}
+
+GVariant *
+queue_list (Queue *queue, uid_t uid)
+{
+  autostatement *list = queue->statements[LIST];
+  GVariantBuilder builder;
+
+  sqlite3_bind_int64 (list, 1, uid);
+  sqlite3_bind_int (list, 2, QUEUE_LIST_MAX);
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(oss)"));
+  while (sqlite3_step (list) == SQLITE_ROW)
+    {
+      g_autofree char *path = request_path_of (column_text (list, 0));
+
+      if (g_variant_is_object_path (path))
+        g_variant_builder_add (&builder, "(oss)", path, column_text (list, 1),
+                               column_text (list, 2));
+    }
+  return g_variant_builder_end (&builder);
+}
+
+GVariant *
+queue_history (Queue *queue, uid_t uid, const char *run, const char *except)
+{
+  autostatement *list = queue->statements[HISTORY];
+  GVariantBuilder builder;
+
+  sqlite3_bind_int64 (list, 1, uid);
+  bind_text (list, 2, run);
+  bind_text (list, 3, except);
+  sqlite3_bind_int (list, 4, QUEUE_HISTORY_MAX);
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(ss)"));
+  while (sqlite3_step (list) == SQLITE_ROW)
+    g_variant_builder_add (&builder, "(ss)", column_text (list, 0), column_text (list, 1));
+  return g_variant_builder_end (&builder);
+}
+
+void
+queue_purge (Queue *queue, gint64 before)
+{
+  for (guint which = PURGE; which <= PURGE_KEYED; which++)
+    {
+      autostatement *purge = queue->statements[which];
+
+      sqlite3_bind_int64 (purge, 1, before);
+      statement_run (queue, purge, "write to", NULL);
+    }
+}
+
+/* --- runs and pauses --- */
+
+gboolean
+queue_save_run (Queue *queue, const Run *run, GError **error)
+{
+  autostatement *save = queue->statements[SAVE_RUN];
+
+  bind_text (save, 1, run->id);
+  sqlite3_bind_int64 (save, 2, run->uid);
+  bind_text (save, 3, run->label);
+  bind_text (save, 4, run->part);
+  bind_text (save, 5, run->initiator);
+  sqlite3_bind_int64 (save, 6, run->initiator_uid);
+  sqlite3_bind_int64 (save, 7, run->used);
+  return statement_run (queue, save, "write to", error);
+}
+
+gboolean
+queue_drop_run (Queue *queue, const char *id, GError **error)
+{
+  autostatement *drop = queue->statements[DROP_RUN];
+
+  bind_text (drop, 1, id);
+  return statement_run (queue, drop, "write to", error);
+}
+
+void
+queue_foreach_run (Queue *queue, QueueRun callback, gpointer data)
+{
+  autostatement *all = queue->statements[ALL_RUNS];
+
+  while (sqlite3_step (all) == SQLITE_ROW)
+    {
+      Run *run = g_new0 (Run, 1);
+
+      run->id = g_strdup (column_text (all, 0));
+      run->uid = (uid_t) sqlite3_column_int64 (all, 1);
+      run->label = g_strdup (column_text (all, 2));
+      run->part = g_strdup (column_text (all, 3));
+      run->initiator = g_strdup (column_text (all, 4));
+      run->initiator_uid = (uid_t) sqlite3_column_int64 (all, 5);
+      run->used = sqlite3_column_int64 (all, 6);
+      callback (run, data);
+    }
+}
+
+gboolean
+queue_save_pause (Queue *queue, uid_t uid, uid_t by, gint64 until, GError **error)
+{
+  autostatement *save = queue->statements[until != 0 ? SAVE_PAUSE : DROP_PAUSE];
+
+  sqlite3_bind_int64 (save, 1, uid);
+  sqlite3_bind_int64 (save, 2, by);
+  if (until != 0)
+    sqlite3_bind_int64 (save, 3, until);
+  return statement_run (queue, save, "write to", error);
+}
+
+void
+queue_foreach_pause (Queue *queue, QueuePause callback, gpointer data)
+{
+  autostatement *all = queue->statements[ALL_PAUSES];
+
+  while (sqlite3_step (all) == SQLITE_ROW)
+    callback ((uid_t) sqlite3_column_int64 (all, 0), (uid_t) sqlite3_column_int64 (all, 1),
+              sqlite3_column_int64 (all, 2), data);
+}

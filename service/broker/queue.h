@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the broker keeps: one SQLite file with requests, runs and pauses.  It is no authority on
+ * anything: the ledger is.  A commit is not synced, since a lost one loses a request that did not
+ * run, while what ran or was closed stands in the ledger.
+ */
+#pragma once
+
+#include "service/broker/request.h"
+#include "service/broker/run.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define QUEUE_LIST_MAX 200
+#define QUEUE_HISTORY_MAX 50
+#define QUEUE_KEEP (30 * 24 * 60 * 60) /* seconds that an ended request is kept */
+
+typedef struct Queue Queue;
+
+/*
+ * queue_open:
+ * @dir: holds queue.db, made on first use
+ *
+ * A file that is no database of ours is put aside as queue.db.damaged and a new one is begun: what
+ * it held does not run.
+ */
+Queue *queue_open (const char *dir, GError **error);
+void queue_close (Queue *queue);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Queue, queue_close)
+
+/* --- requests --- */
+
+gboolean queue_save (Queue *queue, const Request *request, GError **error);
+
+/*
+ * queue_load: (transfer full) (nullable): NULL with reason not-found, or reason internal where the
+ *   row is not readable.
+ */
+Request *queue_load (Queue *queue, const char *id, const RequestHooks *hooks, GError **error);
+
+/* queue_live: ids of all that have not ended, oldest first. */
+char **queue_live (Queue *queue);
+/* queue_close_due: ids of those of whose end the ledger has not yet heard. */
+char **queue_close_due (Queue *queue);
+
+/* queue_refuse_unreadable: marks a row that can't be read as refused, so that it is left alone. */
+gboolean queue_refuse_unreadable (Queue *queue, const char *id);
+
+/* queue_find_key: what was asked under an idempotency key; FALSE where nothing was. */
+gboolean queue_find_key (Queue *queue, uid_t uid, const char *key, char **out_id, char **out_digest);
+
+/* queue_list: a(oss): path, action, state of the requests of an agent, newest first. */
+GVariant *queue_list (Queue *queue, uid_t uid);
+/* queue_history: a(ss): summary and state of the other requests of a run, oldest first. */
+GVariant *queue_history (Queue *queue, uid_t uid, const char *run, const char *except);
+
+/* queue_purge: forgets what ended before @before, wall time. */
+void queue_purge (Queue *queue, gint64 before);
+
+/* --- runs and pauses --- */
+
+gboolean queue_save_run (Queue *queue, const Run *run, GError **error);
+gboolean queue_drop_run (Queue *queue, const char *id, GError **error);
+typedef void (*QueueRun) (Run *run, gpointer data); /* (transfer full) */
+void queue_foreach_run (Queue *queue, QueueRun callback, gpointer data);
+
+/* @until: wall time; 0 ends it */
+gboolean
+queue_save_pause (Queue *queue, uid_t uid, uid_t by, gint64 until, GError **error);
+typedef void (*QueuePause) (uid_t uid, uid_t by, gint64 until, gpointer data);
+void queue_foreach_pause (Queue *queue, QueuePause callback, gpointer data);
+
+G_END_DECLS

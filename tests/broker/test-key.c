@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Idempotency keys: what is one, what id it gives, and which two calls are the same call. */
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/encode.h"
+#include "service/broker/key.h"
+
+#include <string.h>
+
+static void
+test_check (void)
+{
+  g_autofree char *longest = g_strnfill (KEY_MAX, 'k');
+  g_autofree char *longer = g_strnfill (KEY_MAX + 1, 'k');
+  const char *const bad[] = { "", " ", "a b", "a\n", "a\x7f", "a\xc3\xa4", longer };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (key_check ("a", &error));
+  g_assert_true (key_check ("!~{}", &error));
+  g_assert_true (key_check (longest, &error));
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_clear_error (&error);
+      g_assert_false (key_check (bad[i], &error));
+      g_assert_true (us_error_has_reason (error, US_REASON_BAD_VALUE));
+    }
+}
+
+static void
+test_ids (void)
+{
+  g_autofree char *id = key_request_id (2001, "key");
+  g_autofree char *same = key_request_id (2001, "key");
+  g_autofree char *agent = key_request_id (2002, "key");
+  g_autofree char *key = key_request_id (2001, "kez");
+  g_autofree char *border_a = key_request_id (20, "01");
+  g_autofree char *border_b = key_request_id (200, "1");
+
+  g_assert_true (id_is_valid (id));
+  g_assert_cmpstr (id, ==, same);
+  g_assert_cmpstr (id, !=, agent);
+  g_assert_cmpstr (id, !=, key);
+  g_assert_cmpstr (border_a, !=, border_b);
+  /* The ledger remembers ids for good: this one may never become another. */
+  g_assert_cmpstr (id, ==, "ec36d5c2c7f5fbc387fa9a0081e95111");
+}
+
+static const guint8 digests[2][32] = { { 1 }, { 2 } };
+
+static char *
+digest_of (const char *action, const char *text)
+{
+  g_autoptr (GVariant) arguments =
+      g_variant_parse (G_VARIANT_TYPE ("a(sv)"), text, NULL, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  char *digest = NULL;
+
+  g_assert_nonnull (arguments);
+  digest = key_digest (action, arguments, digests, 2, &error);
+  g_assert_no_error (error);
+  return digest;
+}
+
+/* The first of each row is the same call as the second exactly if the third says so. */
+static void
+test_digests (void)
+{
+  static const struct
+  {
+    const char *a, *b;
+    gboolean same;
+  } cases[] = {
+    { "[('a', <'1'>), ('b', <'2'>)]", "[('b', <'2'>), ('a', <'1'>)]", TRUE },
+    { "[('a', <'1'>)]", "[('a', <'2'>)]", FALSE },
+    { "[('a', <'1'>)]", "[('b', <'1'>)]", FALSE },
+    { "[('a', <'1'>)]", "[('a', <['1']>)]", FALSE },
+    { "[('a', <'1'>)]", "[('a', <'1'>), ('b', <''>)]", FALSE },
+    { "[('a', <'1'>)]", "[('a', <'1'>), ('a', <'1'>)]", FALSE },
+    { "[('a', <'xb'>)]", "[('ax', <'b'>)]", FALSE },
+    { "[('a', <true>)]", "[('a', <false>)]", FALSE },
+    { "[('a', <('n', handle 0)>)]", "[('a', <('n', handle 0)>)]", TRUE },
+    { "[('a', <('n', handle 0)>)]", "[('a', <('n', handle 1)>)]", FALSE },
+    { "[('a', <('n', handle 0)>)]", "[('a', <('m', handle 0)>)]", FALSE },
+    { "[('a', <[('n', handle 0), ('m', handle 1)]>)]",
+      "[('a', <[('m', handle 1), ('n', handle 0)]>)]", FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *a = digest_of ("x.y", cases[i].a);
+      g_autofree char *b = digest_of ("x.y", cases[i].b);
+      g_autofree char *other = digest_of ("x.z", cases[i].a);
+
+      g_test_message ("%s %s", cases[i].a, cases[i].b);
+      g_assert_cmpint (strcmp (a, b) == 0, ==, cases[i].same);
+      g_assert_cmpstr (a, !=, other);
+    }
+}
+
+static void
+test_handles (void)
+{
+  static const char *const bad[] = {
+    "[('a', <('n', handle 2)>)]",
+    "[('a', <('n', handle -1)>)]",
+    "[('a', <[('n', handle 0), ('n', handle 2)]>)]",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (GVariant) arguments =
+          g_variant_parse (G_VARIANT_TYPE ("a(sv)"), bad[i], NULL, NULL, NULL);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (key_digest ("x.y", arguments, digests, 2, &error));
+      g_assert_true (us_error_has_reason (error, US_REASON_BAD_HANDLE));
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/key/check", test_check);
+  g_test_add_func ("/key/ids", test_ids);
+  g_test_add_func ("/key/digests", test_digests);
+  g_test_add_func ("/key/handles", test_handles);
+  return g_test_run ();
+}
