@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Asking the executor for a person's passkeys, and keeping the answer for seconds: long enough that
+ * a card does not ask for each call, and that a uid without any can't make it ask all the time.
+ */
+#include "service/broker/approvers.h"
+
+#include "service/base/clock.h"
+#include "service/base/wire.h"
+
+#define FRESH (10 * (guint64) G_USEC_PER_SEC)     /* with passkeys */
+#define FRESH_NONE (2 * (guint64) G_USEC_PER_SEC) /* a person who just enrolled is soon seen */
+#define KEPT_MAX 1024
+
+typedef struct
+{
+  ApproversCallback callback;
+  gpointer data;
+} Waiting;
+
+typedef struct
+{
+  Approvers *approvers;
+  uid_t uid;
+  GVariant *credentials; /* NULL until the executor answered */
+  guint64 until;
+  gboolean asking;
+  GArray *waiting; /* (element-type Waiting) */
+} Person;
+
+struct Approvers
+{
+  Executor *executor;
+  GHashTable *people; /* uid → Person */
+};
+
+static void
+person_free (gpointer data)
+{
+  Person *person = data;
+
+  g_clear_pointer (&person->credentials, g_variant_unref);
+  g_array_unref (person->waiting);
+  g_free (person);
+}
+
+Approvers *
+approvers_new (Executor *executor)
+{
+  Approvers *approvers = g_new0 (Approvers, 1);
+
+  approvers->executor = executor;
+  approvers->people = g_hash_table_new_full (NULL, NULL, NULL, person_free);
+  return approvers;
+}
+
+void
+approvers_free (Approvers *approvers)
+{
+  if (approvers == NULL)
+    return;
+  g_hash_table_unref (approvers->people);
+  g_free (approvers);
+}
+
+static gboolean
+person_is_stale (gpointer key, gpointer value, gpointer data)
+{
+  const Person *person = value;
+
+  return !person->asking && person->until <= *(const guint64 *) data;
+}
+
+static void
+person_answered (const Handover *reply, const GError *error, gpointer data)
+{
+  Person *person = data;
+  g_autoptr (GArray) waiting = g_steal_pointer (&person->waiting);
+  g_autoptr (GVariant) credentials = NULL;
+
+  person->waiting = g_array_new (FALSE, FALSE, sizeof (Waiting));
+  person->asking = FALSE;
+  g_clear_pointer (&person->credentials, g_variant_unref);
+  person->until = 0;
+  if (reply != NULL)
+    {
+      credentials = g_variant_get_child_value (reply->body, 0);
+      person->credentials = g_variant_ref (credentials);
+      person->until =
+          clock_boottime () + (g_variant_n_children (credentials) > 0 ? FRESH : FRESH_NONE);
+    }
+
+  for (guint i = 0; i < waiting->len; i++)
+    {
+      const Waiting *one = &g_array_index (waiting, Waiting, i);
+
+      one->callback (credentials, error, one->data);
+    }
+}
+
+static Person *
+person_get (Approvers *approvers, uid_t uid, guint64 now)
+{
+  Person *person = g_hash_table_lookup (approvers->people, GUINT_TO_POINTER (uid));
+
+  if (person != NULL)
+    return person;
+  if (g_hash_table_size (approvers->people) >= KEPT_MAX)
+    g_hash_table_foreach_remove (approvers->people, person_is_stale, &now);
+
+  person = g_new0 (Person, 1);
+  person->approvers = approvers;
+  person->uid = uid;
+  person->waiting = g_array_new (FALSE, FALSE, sizeof (Waiting));
+  g_hash_table_insert (approvers->people, GUINT_TO_POINTER (uid), person);
+  return person;
+}
+
+void
+approvers_lookup (Approvers *approvers, uid_t uid, ApproversCallback callback, gpointer data)
+{
+  guint64 now = clock_boottime ();
+  Person *person = person_get (approvers, uid, now);
+  Waiting one = { callback, data };
+
+  if (person->credentials != NULL && person->until > now)
+    {
+      g_autoptr (GVariant) credentials = g_variant_ref (person->credentials);
+
+      callback (credentials, NULL, data);
+      return;
+    }
+
+  g_array_append_val (person->waiting, one);
+  if (person->asking)
+    return;
+  person->asking = TRUE;
+  executor_call (approvers->executor, HANDOVER_APPROVER,
+                 g_variant_new (WIRE_APPROVER_QUERY, (guint32) uid), NULL, 0, WIRE_APPROVER_REPLY,
+                 NULL, person_answered, person);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The daemon as a whole: its parts, each with one job, and what a test can put in their place.
+ */
+#pragma once
+
+#include "service/broker/approvers.h"
+#include "service/broker/bus.h"
+#include "service/broker/catalog.h"
+#include "service/broker/executor.h"
+#include "service/broker/expiry.h"
+#include "service/broker/identity.h"
+#include "service/broker/limits.h"
+#include "service/broker/queue.h"
+#include "service/broker/request.h"
+#include "service/broker/run.h"
+#include "service/broker/signals.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  const char *bus_address;     /* (nullable): NULL for the system bus */
+  const char *executor_socket;
+  const char *state_dir;
+  const char *config_dir;      /* of undersign.conf, which may be absent */
+  uid_t config_owner;
+  const PolicyNames *names;
+  IdentityMap identity_map;    /* (nullable): of a test alone */
+  gpointer identity_data;
+} BrokerParameters;
+
+typedef struct
+{
+  /* its parts */
+  Bus *bus;
+  Identity *identity;
+  Executor *executor;
+  Approvers *approvers;
+  Catalog *catalog;
+  Expiry *expiry;
+  Limits *limits;
+  Queue *queue;
+  Runs *runs;
+  Signals *signals;
+
+  ExpiryTimer *close_timer, *reach_timer, *hourly_timer;
+  int spool; /* directory of the copies of files */
+  RequestHooks request_hooks;
+  RunHooks run_hooks;
+  GHashTable *requests; /* id → Request: those that have not ended */
+  guint64 unknown_asked; /* when the ledger was last asked of an unknown outcome */
+  GHashTable *calls;    /* uid → how many of its calls have no answer */
+
+  void (*stopped) (gpointer data); /* the bus is gone */
+  gpointer stopped_data;
+} Broker;
+
+/*
+ * broker_new: opens everything, takes up what was going on before a restart, and owns the name.
+ * @stopped: called when the daemon can't go on
+ */
+Broker *broker_new (const BrokerParameters *parameters,
+                    void (*stopped) (gpointer data),
+                    gpointer data,
+                    GError **error);
+void broker_free (Broker *broker);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Broker, broker_free)
+
+/* broker_of: the daemon that a request is in. */
+Broker *broker_of (const Request *request);
+
+/* broker_request: one that has not ended, or one from the queue.  (transfer full) */
+Request *broker_request (Broker *broker, const char *id, GError **error);
+
+/* broker_add_request: from now on among those that have not ended. */
+void broker_add_request (Broker *broker, Request *request);
+
+G_END_DECLS

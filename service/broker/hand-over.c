@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From approved to an outcome.  Only the executor's word moves a request here: silence, a broken
+ * connection and a reply that makes no sense are all followed by asking the ledger, and never by
+ * assuming that nothing ran.
+ */
+#include "service/broker/life.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/wire.h"
+
+#include <string.h>
+
+#define SETTLE_MAX 60 /* seconds between two questions */
+#define EXECUTING_POLL 2
+
+typedef struct
+{
+  Broker *broker;
+  Request *request;
+  gboolean is_consumed;
+} HandOver;
+
+static void
+hand_over_free (HandOver *over)
+{
+  request_unref (over->request);
+  g_free (over);
+}
+
+/* Moves, and where it can't be kept asks the ledger again later. */
+static gboolean
+move_or_settle (Broker *broker, Request *request, RequestState to, const RequestChange *change)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (request_move (request, to, change, &error))
+    return TRUE;
+  g_warning ("request %s: %s", request->id, error->message);
+  hand_over_settle_later (broker, request);
+  return FALSE;
+}
+
+/* --- the outcome --- */
+
+/* outcome_state: of a word of the executor; what is not known is unknown. */
+static RequestState
+outcome_state (const char *word)
+{
+  if (strcmp (word, "done") == 0)
+    return REQUEST_DONE;
+  if (strcmp (word, "failed") == 0)
+    return REQUEST_FAILED;
+  return REQUEST_UNKNOWN;
+}
+
+static void
+take_consumed (Broker *broker, Request *request)
+{
+  request->retries = 0;
+  if (move_or_settle (broker, request, REQUEST_EXECUTING, NULL))
+    life_answer (request, NULL);
+}
+
+static void
+take_outcome (Broker *broker, Request *request, const char *word, const char *result)
+{
+  RequestChange change = { .result = result };
+
+  if (request->state == REQUEST_APPROVED)
+    take_consumed (broker, request);
+  if (request->state == REQUEST_EXECUTING ||
+      (request->state == REQUEST_UNKNOWN && outcome_state (word) != REQUEST_UNKNOWN))
+    move_or_settle (broker, request, outcome_state (word), &change);
+}
+
+void
+hand_over_refuse (Broker *broker, Request *request, const GError *error)
+{
+  RequestChange change = { .reason = error->message };
+
+  if (move_or_settle (broker, request, REQUEST_REFUSED, &change))
+    life_answer (request, error);
+}
+
+/* --- the hand-over --- */
+
+static void
+take_error (Broker *broker, Request *request, const GError *error)
+{
+  if (executor_error_is_silence (error))
+    {
+      life_answer (request, error);
+      hand_over_settle_later (broker, request);
+    }
+  else if (us_error_has_reason (error, US_REASON_ALREADY_CONSUMED) ||
+           us_error_has_reason (error, US_REASON_CLOSED))
+    {
+      /* Of this request, or of the one that it supersedes. */
+      g_clear_error (&request->doubt);
+      request->doubt = g_error_copy (error);
+      hand_over_settle (broker, request);
+    }
+  else
+    hand_over_refuse (broker, request, error);
+}
+
+static void
+executed (const Handover *reply, const GError *error, gpointer data)
+{
+  HandOver *over = data;
+  g_autoptr (Request) request = request_ref (over->request);
+  Broker *broker = over->broker;
+  const char *word = NULL;
+  const char *result = NULL;
+
+  if (error == NULL && !over->is_consumed)
+    {
+      g_variant_get (reply->body, "(&s)", &word);
+      over->is_consumed = TRUE;
+      if (strcmp (word, "consumed") == 0)
+        take_consumed (broker, request);
+      return;
+    }
+
+  request->is_handed = FALSE;
+  if (error == NULL)
+    {
+      g_variant_get (reply->body, "(&s&s)", &word, &result);
+      take_outcome (broker, request, word, result);
+    }
+  else if (over->is_consumed)
+    hand_over_settle (broker, request);
+  else
+    take_error (broker, request, error);
+  hand_over_free (over);
+}
+
+void
+hand_over (Broker *broker, Request *request)
+{
+  HandOver *over = NULL;
+
+  if (request->is_handed)
+    return;
+  request->is_handed = TRUE;
+  over = g_new0 (HandOver, 1);
+  over->broker = broker;
+  over->request = request_ref (request);
+  executor_call (broker->executor, HANDOVER_EXECUTE, g_variant_new ("(@" WIRE_PREPARED ")",
+                                                                    request->prepared),
+                 request->files->fds, request->files->n, WIRE_EXECUTE_CONSUMED,
+                 WIRE_EXECUTE_OUTCOME, executed, over);
+}
+
+/* --- asking the ledger --- */
+
+static void
+settle_due (gpointer data)
+{
+  Request *request = data;
+
+  request->retry_timer = NULL;
+  hand_over_settle (broker_of (request), request);
+}
+
+static void
+settle_in (Broker *broker, Request *request, guint seconds)
+{
+  /* One that is only looked at (an unknown outcome) is not in the table and asks no more. */
+  if (request->retry_timer == NULL && g_hash_table_contains (broker->requests, request->id))
+    request->retry_timer = expiry_add_seconds (broker->expiry, seconds, settle_due, request);
+}
+
+void
+hand_over_settle_later (Broker *broker, Request *request)
+{
+  guint seconds = MIN (1u << MIN (request->retries, 6u), SETTLE_MAX);
+
+  request->retries++;
+  settle_in (broker, request, seconds);
+}
+
+/* closed_state: of the ledger's word for why; a word that is not known refuses. */
+static RequestState
+closed_state (const char *why)
+{
+  RequestState state = REQUEST_REFUSED;
+
+  if (!request_state_parse (why, &state) || !request_state_was_closed (state))
+    return REQUEST_REFUSED;
+  return state;
+}
+
+static void
+take_closed (Broker *broker, Request *request, GVariant *body)
+{
+  RequestChange change = { 0 };
+  const char *why = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_variant_get (body, "(&s&s&s&s&s)", NULL, &why, &change.by, &change.reason, NULL);
+  if (request->state == REQUEST_PENDING)
+    {
+      move_or_settle (broker, request, closed_state (why), &change);
+      return;
+    }
+  us_error_set (&error, US_ERROR_WRONG_STATE, US_REASON_CLOSED, "the ledger has it as %s", why);
+  if (request->state == REQUEST_APPROVED)
+    hand_over_refuse (broker, request, error);
+}
+
+/* The ledger does not know it: it did not run and was not closed. */
+static void
+take_none (Broker *broker, Request *request)
+{
+  RequestChange change = { .result = "the ledger does not know of it" };
+
+  if (request->state == REQUEST_APPROVED && request->doubt != NULL)
+    hand_over_refuse (broker, request, request->doubt);
+  else if (request->state == REQUEST_APPROVED)
+    hand_over (broker, request);
+  else if (request->state == REQUEST_PENDING)
+    restart_prepare (broker, request);
+  else if (request->state == REQUEST_EXECUTING)
+    move_or_settle (broker, request, REQUEST_UNKNOWN, &change);
+}
+
+/*
+ * The ledger is ahead: the queue lost what it last knew, as it may where power fails.  That it was
+ * approved is certain, since it was consumed.
+ */
+static gboolean
+catch_up (Broker *broker, Request *request)
+{
+  gboolean moved = FALSE;
+
+  if (request->state != REQUEST_PENDING)
+    return TRUE;
+  request->is_handed = TRUE; /* not again */
+  moved = move_or_settle (broker, request, REQUEST_APPROVED, NULL);
+  request->is_handed = FALSE;
+  return moved;
+}
+
+static void
+settled (const Handover *reply, const GError *error, gpointer data)
+{
+  g_autoptr (Request) request = data;
+  Broker *broker = broker_of (request);
+  const char *state = NULL;
+  const char *result = NULL;
+
+  request->is_handed = FALSE;
+  if (error != NULL)
+    {
+      life_answer (request, error);
+      hand_over_settle_later (broker, request);
+      return;
+    }
+
+  g_variant_get (reply->body, "(&s&s&s&s&s)", &state, NULL, NULL, NULL, &result);
+  if (strcmp (state, "none") == 0)
+    take_none (broker, request);
+  else if (strcmp (state, "closed") == 0)
+    take_closed (broker, request, reply->body);
+  else if (!catch_up (broker, request))
+    return;
+  else if (strcmp (state, "executing") == 0)
+    {
+      if (request->state == REQUEST_APPROVED)
+        take_consumed (broker, request);
+      settle_in (broker, request, EXECUTING_POLL);
+    }
+  else
+    take_outcome (broker, request, state, result);
+}
+
+void
+hand_over_settle (Broker *broker, Request *request)
+{
+  if (request->is_handed)
+    return;
+  request->is_handed = TRUE;
+  executor_call (broker->executor, HANDOVER_QUERY, g_variant_new (WIRE_QUERY, request->id), NULL, 0,
+                 WIRE_QUERY_REPLY, NULL, settled, request_ref (request));
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What follows from each move of a request, and what moves it by itself: its deadline, the hand-over
+ * to the executor, and whatever the ledger says afterwards.
+ */
+#pragma once
+
+#include "service/broker/broker.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* life_moved: the RequestHooks.moved of every request; @data is the Broker. */
+void life_moved (Request *request, RequestState from, gpointer data);
+
+/* life_begin: a request that is now pending, or again: its deadline runs and cards show it. */
+void life_begin (Broker *broker, Request *request);
+
+/* life_end: forgets a request that has ended, its files and its place. */
+void life_end (Broker *broker, Request *request);
+
+/* life_stop: its timers end with the daemon. */
+void life_stop (Broker *broker, Request *request);
+
+/* life_wait: answers @call, which is Approve() or Submit(), once it is known whether the request was
+ * executed. */
+void life_wait (Request *request, Call *call);
+/* life_answer: answers those that wait, with the state or with @error. */
+void life_answer (Request *request, const GError *error);
+
+/* life_close_due: tells the ledger of what was closed while the executor was away. */
+void life_close_due (Broker *broker);
+
+/* --- hand-over.c --- */
+
+/* hand_over: asks the executor to execute an approved request. */
+void hand_over (Broker *broker, Request *request);
+
+/*
+ * hand_over_settle: asks the ledger what became of a request and moves it there.  An approved one
+ * that the ledger does not know is handed over, a pending one is prepared anew.  Each time without
+ * an answer it waits longer before it asks again.
+ */
+void hand_over_settle (Broker *broker, Request *request);
+void hand_over_settle_later (Broker *broker, Request *request);
+
+/* hand_over_refuse: a check at the execution failed: nothing ran. */
+void hand_over_refuse (Broker *broker, Request *request, const GError *error);
+
+/* --- successor.c --- */
+
+/* successor_begin: asks anew for what was refused; ends the refused request when that is settled. */
+void successor_begin (Broker *broker, Request *refused);
+
+/* --- reach.c --- */
+
+/* reach_start: every minute, looks whether those who could approve still can. */
+void reach_start (Broker *broker);
+void reach_stop (Broker *broker);
+
+/* --- restart.c --- */
+
+/* restart_resume: takes up every request that had not ended. */
+void restart_resume (Broker *broker);
+/* restart_prepare: asks the executor anew about a pending request whose record nobody can approve
+ * any more. */
+void restart_prepare (Broker *broker, Request *request);
+
+G_END_DECLS

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Hints to single connections: who has a card open, who watches a request.  Nothing is broadcast,
+ * and nothing that a signal says can't be read with a call.
+ */
+#pragma once
+
+#include "service/broker/bus.h"
+#include "service/broker/request.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define SIGNALS_CARDS_MAX 16    /* connections of one person */
+#define SIGNALS_WATCHERS_MAX 32 /* connections of one request */
+
+typedef struct Signals Signals;
+
+Signals *signals_new (Bus *bus);
+void signals_free (Signals *signals);
+
+/* signals_register: this connection shows cards to @uid, until it leaves. */
+gboolean signals_register (Signals *signals, const char *name, uid_t uid, GError **error);
+/* signals_watch: it hears of this request, until that ends. */
+gboolean
+signals_watch (Signals *signals, Request *request, const char *name, GError **error);
+/* signals_forget: it has left the bus.  @requests: id → Request, those that may be watched */
+void signals_forget (Signals *signals, const char *name, GHashTable *requests);
+
+/* signals_has_card: whether anyone who could answer has a card open. */
+gboolean signals_has_card (const Signals *signals, const Request *request);
+
+/* What is sent: to watchers, and to the cards of everyone who may answer. */
+void signals_changed (Signals *signals, const Request *request);
+void signals_card_added (Signals *signals, const Request *request);
+void signals_card_removed (Signals *signals, const Request *request);
+
+G_END_DECLS

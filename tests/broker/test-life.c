@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A request from Submit() to its end, over the bus: what ends it, what runs, and what everybody is
+ * told.  Each test also looks at what the module would have done.
+ */
+#include "dbus/error.h"
+#include "dbus/names.h"
+#include "dbus/reason.h"
+#include "tests/broker/bed.h"
+#include "tests/broker/sample.h"
+
+#include <string.h>
+
+static void
+assert_details (Caller *caller,
+                const char *path,
+                const char *state,
+                const char *executed,
+                const char *reason)
+{
+  g_autoptr (GVariant) details = NULL;
+  g_autofree char *found = caller_state (caller, path, &details);
+  g_autofree char *found_executed = details_get (details, "executed");
+  g_autofree char *found_reason = details_get (details, "reason");
+
+  g_assert_cmpstr (found, ==, state);
+  g_assert_cmpstr (found_executed, ==, executed);
+  g_assert_cmpstr (found_reason, ==, reason);
+}
+
+static void
+assert_row (Bed *bed, const char *path, const char *row)
+{
+  g_autofree char *found = fake_row (bed->fake, request_id_of (path));
+
+  g_assert_cmpstr (found, ==, row);
+}
+
+typedef struct
+{
+  Bed *bed;
+  const char *id, *row;
+} RowWait;
+
+static gboolean
+row_is (gpointer data)
+{
+  const RowWait *wait = data;
+  g_autofree char *found = fake_row (wait->bed->fake, wait->id);
+
+  return strcmp (found, wait->row) == 0;
+}
+
+static void
+wait_row (Bed *bed, const char *path, const char *row)
+{
+  RowWait wait = { bed, request_id_of (path), row };
+
+  bed_wait (row_is, &wait);
+}
+
+static void
+test_approve (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *state = NULL;
+  g_autofree char *result = NULL;
+  g_autoptr (GVariant) details = NULL;
+  g_autoptr (GError) error = NULL;
+
+  assert_details (agent, path, "pending", "no", "");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", &state, &error));
+  g_assert_no_error (error);
+  g_assert_cmpstr (state, ==, "executing");
+  wait_state (agent, path, "done");
+  g_free (caller_state (agent, path, &details));
+  result = details_get (details, "result");
+  g_assert_cmpstr (result, ==, "as it was done");
+  assert_details (agent, path, "done", "yes", "");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+
+  /* Nobody answers twice, and nothing runs twice. */
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_TOO_LATE));
+  g_clear_error (&error);
+  g_assert_false (caller_deny (jones, path, "other", &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_TOO_LATE));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* Approve() returns when the approval is used up; a denial and a withdrawal then come too late. */
+static void
+test_approve_returns_when_consumed (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GVariant) reply = NULL;
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "hold");
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  assert_details (agent, path, "executing", "unknown", "");
+  g_assert_false (caller_deny (jones, path, "other", &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_TOO_LATE));
+  g_clear_error (&error);
+  reply = caller_call (agent, path, US_INTERFACE_REQUEST, "Withdraw", NULL, &error);
+  g_assert_null (reply);
+  g_assert_true (us_error_has_reason (error, US_REASON_TOO_LATE));
+  fake_release (bed->fake);
+  wait_state (agent, path, "done");
+}
+
+static void
+test_outcomes (Bed *bed, gconstpointer config)
+{
+  static const struct
+  {
+    const char *how, *state, *executed;
+  } cases[] = {
+    { "done", "done", "yes" },       { "failed", "failed", "no" },
+    { "unknown", "unknown", "unknown" }, { "garbage", "unknown", "unknown" },
+    { "cut", "done", "yes" },        { "dies", "unknown", "unknown" },
+    { "lost", "done", "yes" },
+  };
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+      g_autoptr (GError) error = NULL;
+      gboolean approved = FALSE;
+
+      fake_execute (bed->fake, cases[i].how);
+      approved = caller_approve (jones, path, "hr.jones", "good", NULL, &error);
+      /* Where the executor says nothing the person is told so, and the ledger decides. */
+      g_assert_cmpint (approved, ==, strcmp (cases[i].how, "lost") != 0);
+      wait_state (agent, path, cases[i].state);
+      assert_details (agent, path, cases[i].state, cases[i].executed, "");
+      g_assert_cmpuint (fake_ran (bed->fake), ==, i + 1);
+    }
+}
+
+/* The executor was not there: nothing ran, and the approval is handed over again. */
+static void
+test_silent (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "silent");
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
+  assert_details (agent, path, "approved", "unknown", "");
+  g_clear_error (&error);
+  g_assert_false (caller_deny (jones, path, "other", &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_TOO_LATE));
+  fake_execute (bed->fake, "done");
+  wait_state (agent, path, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+static void
+test_deny (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *again = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (caller_deny (jones, path, "", &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_BAD_VALUE));
+  g_clear_error (&error);
+  g_assert_true (caller_deny (jones, path, "wrong-target", &error));
+  assert_details (agent, path, "denied", "no", "wrong-target");
+  wait_row (bed, path, "closed denied hr.jones wrong-target");
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_TOO_LATE));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+
+  /* The same wish after that is another request. */
+  again = caller_submit (agent, run, "a@example.com", NULL);
+  g_assert_cmpstr (again, !=, path);
+}
+
+/* One denies while the other's assertion is being looked at: nothing runs. */
+static void
+test_deny_wins (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autoptr (Caller) lead = bed_caller (bed, FAKE_LEAD);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = NULL;
+  g_autofree char *state = NULL;
+  g_autoptr (GError) error = NULL;
+
+  fake_need (bed->fake, 2);
+  path = caller_submit (agent, run, "a@example.com", NULL);
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", &state, &error));
+  g_assert_cmpstr (state, ==, "pending");
+  g_assert_true (caller_deny (lead, path, "suspicious", &error));
+  assert_details (agent, path, "denied", "no", "suspicious");
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+static void
+test_two_of_two (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autoptr (Caller) lead = bed_caller (bed, FAKE_LEAD);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = NULL;
+  g_autofree char *state = NULL;
+  g_autofree char *second = NULL;
+  g_autoptr (GError) error = NULL;
+
+  fake_need (bed->fake, 2);
+  path = caller_submit (agent, run, "a@example.com", NULL);
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", &state, &error));
+  g_assert_cmpstr (state, ==, "pending");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+  g_assert_true (caller_approve (lead, path, "it.lead", "good", &second, &error));
+  g_assert_cmpstr (second, ==, "executing");
+  wait_state (agent, path, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+static void
+test_withdraw (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GVariant) reply = NULL;
+  g_autoptr (GVariant) again = NULL;
+  g_autoptr (GError) error = NULL;
+
+  reply = caller_call (agent, path, US_INTERFACE_REQUEST, "Withdraw", NULL, &error);
+  g_assert_no_error (error);
+  assert_details (agent, path, "withdrawn", "no", "");
+  wait_row (bed, path, "closed withdrawn  ");
+  again = caller_call (agent, path, US_INTERFACE_REQUEST, "Withdraw", NULL, &error);
+  g_assert_no_error (error);
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+static void
+test_expire (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+
+  fake_lifetime (bed->fake, 300);
+  path = caller_submit (agent, run, "a@example.com", NULL);
+  assert_details (agent, path, "pending", "no", "");
+  wait_state (agent, path, "expired");
+  assert_details (agent, path, "expired", "no", "");
+  wait_row (bed, path, "closed expired  ");
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_TOO_LATE));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+/* A caller that stops waiting changes nothing. */
+static void
+test_waiter_gives_up (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (Caller) again = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) reply =
+      caller_call (agent, path, US_INTERFACE_REQUEST, "Watch", NULL, &error);
+
+  g_assert_no_error (error);
+  g_clear_pointer (&agent, caller_free);
+  bed_spin (50);
+  again = bed_caller (bed, FAKE_AGENT);
+  assert_details (again, path, "pending", "no", "");
+}
+
+static void
+test_refused_has_successor (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *successor = NULL;
+  g_autofree char *supersedes = NULL;
+  g_autofree char *refused = NULL;
+  g_autoptr (GVariant) card = NULL;
+  g_autoptr (GVariant) details = NULL;
+  g_autoptr (GVariant) card_details = NULL;
+  g_autoptr (GVariant) superseded = NULL;
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "refuse");
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_FACT_CHANGED));
+  g_clear_error (&error);
+  assert_details (agent, path, "refused", "no", "fact-changed: fact known changed");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+  bed_spin (100);
+
+  g_free (caller_state (agent, path, &details));
+  successor = details_get (details, "successor");
+  g_assert_nonnull (successor);
+  assert_details (agent, successor, "pending", "no", "");
+  card = caller_call (jones, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetCard",
+                      g_variant_new ("(o)", successor), &error);
+  g_assert_no_error (error);
+  card_details = g_variant_get_child_value (card, 1);
+  supersedes = details_get (card_details, "supersedes");
+  refused = details_get (card_details, "refused");
+  superseded = g_variant_lookup_value (card_details, "superseded", G_VARIANT_TYPE_BYTESTRING);
+  g_assert_cmpstr (supersedes, ==, path);
+  g_assert_cmpstr (refused, ==, "fact-changed: fact known changed");
+  g_assert_nonnull (superseded);
+
+  /* It needs an approval of its own. */
+  fake_execute (bed->fake, "done");
+  bed_spin (50);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+  g_assert_true (caller_approve (jones, successor, "hr.jones", "good", NULL, &error));
+  wait_state (agent, successor, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+static void
+test_refused_without_successor (Bed *bed, gconstpointer config)
+{
+  static const char *const whys[] = { "allow", "refuse" };
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+
+  for (guint i = 0; i < G_N_ELEMENTS (whys); i++)
+    {
+      g_autofree char *path = NULL;
+      g_autofree char *successor = NULL;
+      g_autoptr (GVariant) details = NULL;
+      g_autoptr (GVariant) list = NULL;
+      g_autoptr (GError) error = NULL;
+
+      fake_decide (bed->fake, "ask");
+      fake_refuse (bed->fake, 0, NULL);
+      path = caller_submit (agent, run, "a@example.com", NULL);
+      fake_execute (bed->fake, "refuse");
+      if (i == 0)
+        fake_decide (bed->fake, "allow");
+      else
+        fake_refuse (bed->fake, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE);
+      g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+      bed_spin (100);
+      g_free (caller_state (agent, path, &details));
+      successor = details_get (details, "successor");
+      g_assert_null (successor);
+      g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+    }
+}
+
+static void
+test_allow (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autoptr (GVariant) reply = NULL;
+  g_autoptr (GError) error = NULL;
+  const char *path = NULL;
+  const char *state = NULL;
+
+  fake_decide (bed->fake, "allow");
+  fake_execute (bed->fake, "hold");
+  reply = caller_call (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
+                       mail_parameters (run, "a@example.com", NULL), &error);
+  g_assert_no_error (error);
+  g_variant_get (reply, "(&o&s)", &path, &state);
+  g_assert_cmpstr (state, ==, "executing");
+  fake_release (bed->fake);
+  wait_state (agent, path, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+
+  fake_execute (bed->fake, "refuse");
+  g_assert_null (caller_call (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
+                              mail_parameters (run, "b@example.com", NULL), &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_FACT_CHANGED));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* Five wrong assertions are all that a request takes; a denial still ends it. */
+static void
+test_attempts (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < REQUEST_ATTEMPTS; i++)
+    {
+      g_assert_false (caller_approve (jones, path, "hr.jones", "bad", NULL, &error));
+      g_assert_true (us_error_has_reason (error, US_REASON_SIGNATURE));
+      g_clear_error (&error);
+    }
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_ATTEMPTS));
+  g_clear_error (&error);
+  g_assert_cmpuint (fake_answered (bed->fake), ==, REQUEST_ATTEMPTS);
+  assert_details (agent, path, "pending", "no", "");
+  g_assert_true (caller_deny (jones, path, "other", &error));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+static void
+test_executor_away (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GVariant) reply = NULL;
+  g_autoptr (GError) error = NULL;
+
+  /* So that the executor is not asked who this is while it is away. */
+  g_assert_false (caller_approve (jones, path, "hr.jones", "bad", NULL, &error));
+  g_clear_error (&error);
+  fake_away (bed->fake, TRUE);
+  reply = caller_call (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
+                       mail_parameters (run, "b@example.com", NULL), &error);
+  g_assert_null (reply);
+  g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
+  g_clear_error (&error);
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
+  g_clear_error (&error);
+  /* Silence was no wrong assertion and no answer; a denial still counts. */
+  assert_details (agent, path, "pending", "no", "");
+  g_assert_true (caller_deny (jones, path, "not-now", &error));
+  assert_details (agent, path, "denied", "no", "not-now");
+  assert_row (bed, path, "none");
+  fake_away (bed->fake, FALSE);
+  bed_stop (bed);
+  bed_start (bed);
+  wait_row (bed, path, "closed denied hr.jones not-now");
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  sample_quiet ();
+  bed_test ("/life/approve", NULL, test_approve);
+  bed_test ("/life/approve-returns-when-consumed", NULL, test_approve_returns_when_consumed);
+  bed_test ("/life/outcomes", NULL, test_outcomes);
+  bed_test ("/life/silent", NULL, test_silent);
+  bed_test ("/life/deny", NULL, test_deny);
+  bed_test ("/life/deny-wins", NULL, test_deny_wins);
+  bed_test ("/life/two-of-two", NULL, test_two_of_two);
+  bed_test ("/life/withdraw", NULL, test_withdraw);
+  bed_test ("/life/expire", NULL, test_expire);
+  bed_test ("/life/waiter-gives-up", NULL, test_waiter_gives_up);
+  bed_test ("/life/refused-has-successor", NULL, test_refused_has_successor);
+  bed_test ("/life/refused-without-successor", NULL, test_refused_without_successor);
+  bed_test ("/life/allow", NULL, test_allow);
+  bed_test ("/life/attempts", NULL, test_attempts);
+  bed_test ("/life/executor-away", NULL, test_executor_away);
+  return g_test_run ();
+}
