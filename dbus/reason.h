@@ -94,3 +94,7 @@
 #define US_REASON_LEDGER "ledger"                   /* cannot be read or written */
 #define US_REASON_LEDGER_BEHIND "ledger-behind"     /* older than this boot's mark */
 #define US_REASON_MARK "mark"                       /* this boot's mark is absent or unwritable */
+
+/* A person's own keys. */
+#define US_REASON_PASSPHRASE "passphrase"           /* too short, or it does not open the key */
+#define US_REASON_KEY_STORE "key-store"             /* cannot be read or written, or is damaged */

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Keeps, opens and uses software passkeys.  Called through key.h.  The passphrase is what verifies
+ * the person, so it is asked for at every signature and never remembered; the counter is raised and
+ * stored before a signature exists, so that no two have the same.
+ */
+#include "module/card/key/software.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "module/card/key/ceremony.h"
+#include "module/card/key/private-key.h"
+#include "module/card/key/store.h"
+#include "module/card/key/stored-key.h"
+#include "service/base/fd.h"
+
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <string.h>
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (EVP_PKEY, EVP_PKEY_free)
+
+typedef struct
+{
+  Key parent;
+  Store *file;
+  Store *keyring; /* (nullable) */
+  KeyAsk ask;
+  gpointer data;
+} SoftwareKey;
+
+/* Finds one key.  NULL without an error where it is not held here. */
+static StoredKey *
+find (SoftwareKey *software, GBytes *credential, Store **out_store, GError **error)
+{
+  g_autofree char *name = stored_key_name (credential);
+  Store *stores[] = { software->keyring, software->file };
+
+  for (guint i = 0; i < G_N_ELEMENTS (stores); i++)
+    {
+      g_autoptr (GError) local = NULL;
+      g_autoptr (GBytes) bytes = NULL;
+
+      if (stores[i] == NULL)
+        continue;
+      bytes = stores[i]->klass->load (stores[i], name, &local);
+      if (local != NULL)
+        {
+          g_propagate_error (error, g_steal_pointer (&local));
+          return NULL;
+        }
+      if (bytes == NULL)
+        continue;
+      *out_store = stores[i];
+      return stored_key_decode (bytes, name, error);
+    }
+  return NULL;
+}
+
+static StoredKey *
+find_or_fail (SoftwareKey *software, GBytes *credential, Store **out_store, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  StoredKey *stored = find (software, credential, out_store, &local);
+
+  if (stored == NULL && local == NULL)
+    us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
+                  "this passkey is not kept on this computer");
+  else if (stored == NULL)
+    g_propagate_error (error, g_steal_pointer (&local));
+  return stored;
+}
+
+static KeyInfo *
+info_new (const StoredKey *stored, const Store *store)
+{
+  KeyInfo *info = g_new0 (KeyInfo, 1);
+
+  if (stored->credential != NULL)
+    info->credential = g_bytes_ref (stored->credential);
+  info->rp = g_strdup (stored->rp);
+  info->label = g_strdup (stored->label);
+  info->place = g_strdup (store->klass->place);
+  return info;
+}
+
+static gboolean
+list_store (Store *store, GPtrArray *infos, GError **error)
+{
+  g_autoptr (GPtrArray) names = store->klass->list (store, error);
+
+  if (names == NULL)
+    return FALSE;
+  for (guint i = 0; i < names->len; i++)
+    {
+      const char *name = g_ptr_array_index (names, i);
+      g_autoptr (GError) local = NULL;
+      g_autoptr (GBytes) bytes = store->klass->load (store, name, &local);
+      g_autoptr (StoredKey) stored = NULL;
+
+      if (bytes == NULL && local == NULL) /* removed meanwhile */
+        continue;
+      if (bytes != NULL)
+        stored = stored_key_decode (bytes, name, &local);
+      if (stored == NULL)
+        {
+          g_propagate_error (error, g_steal_pointer (&local));
+          return FALSE;
+        }
+      g_ptr_array_add (infos, info_new (stored, store));
+    }
+  return TRUE;
+}
+
+static GPtrArray *
+software_list (Key *key, GError **error)
+{
+  SoftwareKey *software = (SoftwareKey *) key;
+  g_autoptr (GPtrArray) infos = g_ptr_array_new_with_free_func ((GDestroyNotify) key_info_free);
+
+  if (software->keyring != NULL && !list_store (software->keyring, infos, error))
+    return NULL;
+  if (!list_store (software->file, infos, error))
+    return NULL;
+  return g_steal_pointer (&infos);
+}
+
+static gboolean
+check_enrolment (SoftwareKey *software, const KeyEnrolment *enrolment, GError **error)
+{
+  gsize label = strlen (enrolment->label);
+
+  if (!ceremony_rp_is_valid (enrolment->rp))
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                         "a software passkey is for undersign:HOST alone");
+  if (label == 0 || label > STORED_KEY_LABEL_MAX || !g_utf8_validate (enrolment->label, -1, NULL))
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                         "the label is not 1 to %d bytes of UTF-8", STORED_KEY_LABEL_MAX);
+  for (guint i = 0; enrolment->exclude != NULL && i < enrolment->exclude->len; i++)
+    {
+      g_autoptr (GError) local = NULL;
+      g_autoptr (StoredKey) stored = NULL;
+      Store *store = NULL;
+
+      stored = find (software, g_ptr_array_index (enrolment->exclude, i), &store, &local);
+      if (local != NULL)
+        {
+          g_propagate_error (error, g_steal_pointer (&local));
+          return FALSE;
+        }
+      if (stored != NULL)
+        return us_error_set (error, US_ERROR_REFUSED, US_REASON_CREDENTIAL_EXISTS,
+                             "this computer keeps an enrolled passkey already: %s", stored->label);
+    }
+  return TRUE;
+}
+
+static Secret *
+choose_passphrase (SoftwareKey *software, const StoredKey *stored, Store *store, GError **error)
+{
+  g_autoptr (KeyInfo) info = info_new (stored, store);
+  g_autoptr (Secret) passphrase = software->ask (KEY_PROMPT_CHOOSE, info, software->data, error);
+
+  if (passphrase == NULL)
+    return NULL;
+  if (secret_size (passphrase) < SOFTWARE_KEY_PASSPHRASE_MIN ||
+      secret_size (passphrase) > SOFTWARE_KEY_PASSPHRASE_MAX)
+    {
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_PASSPHRASE,
+                    "a passphrase has %d to %d bytes", SOFTWARE_KEY_PASSPHRASE_MIN,
+                    SOFTWARE_KEY_PASSPHRASE_MAX);
+      return NULL;
+    }
+  return g_steal_pointer (&passphrase);
+}
+
+static gboolean
+fill_new (SoftwareKey *software, StoredKey *stored, Store *store, GError **error)
+{
+  g_autoptr (Secret) passphrase = choose_passphrase (software, stored, store, error);
+  g_autoptr (EVP_PKEY) key = NULL;
+  guint8 id[STORED_KEY_ID_SIZE];
+
+  if (passphrase == NULL)
+    return FALSE;
+  key = private_key_generate (error);
+  if (key == NULL || !private_key_point (key, stored->point, error))
+    return FALSE;
+  if (RAND_bytes (id, sizeof id) != 1)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "no randomness");
+  stored->credential = g_bytes_new (id, sizeof id);
+  stored->sealed = private_key_seal (key, passphrase, error);
+  return stored->sealed != NULL;
+}
+
+static gboolean
+save (Store *store, const StoredKey *stored, gboolean replace, GError **error)
+{
+  g_autoptr (GBytes) bytes = stored_key_encode (stored);
+  g_autofree char *name = stored_key_name (stored->credential);
+
+  return store->klass->save (store, name, stored->label, bytes, replace, error);
+}
+
+static gboolean
+software_enrol (Key *key,
+                const KeyEnrolment *enrolment,
+                KeyRegistration *out_registration,
+                GError **error)
+{
+  SoftwareKey *software = (SoftwareKey *) key;
+  Store *store = software->keyring != NULL ? software->keyring : software->file;
+  g_autoptr (StoredKey) stored = g_new0 (StoredKey, 1);
+
+  if (!check_enrolment (software, enrolment, error))
+    return FALSE;
+  stored->rp = g_strdup (enrolment->rp);
+  stored->label = g_strdup (enrolment->label);
+  if (!fill_new (software, stored, store, error) || !save (store, stored, FALSE, error))
+    return FALSE;
+
+  out_registration->credential = g_bytes_ref (stored->credential);
+  out_registration->client_data =
+      ceremony_client_data (CEREMONY_CREATE, enrolment->challenge, stored->rp);
+  out_registration->attestation =
+      ceremony_attestation (stored->rp, stored->counter, stored->credential, stored->point);
+  return TRUE;
+}
+
+/* The counter of what is stored now, plus one, stored: another process may have signed meanwhile.
+ */
+static gboolean
+raise_counter (SoftwareKey *software, GBytes *credential, guint32 *out_counter, GError **error)
+{
+  autofd lock = store_file_lock (software->file, error);
+  g_autoptr (StoredKey) stored = NULL;
+  Store *store = NULL;
+
+  if (lock < 0)
+    return FALSE;
+  stored = find_or_fail (software, credential, &store, error);
+  if (stored == NULL)
+    return FALSE;
+  if (stored->counter == G_MAXUINT32)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE,
+                         "the passkey's counter is at its end: enrol a new one");
+  stored->counter++;
+  if (!save (store, stored, TRUE, error))
+    return FALSE;
+
+  *out_counter = stored->counter;
+  return TRUE;
+}
+
+static gboolean
+software_sign (Key *key,
+               GBytes *credential,
+               const char *rp,
+               const guint8 challenge[PAE_DIGEST_SIZE],
+               KeyAssertion *out_assertion,
+               GError **error)
+{
+  SoftwareKey *software = (SoftwareKey *) key;
+  Store *store = NULL;
+  g_autoptr (StoredKey) stored = find_or_fail (software, credential, &store, error);
+  g_autoptr (KeyInfo) info = NULL;
+  g_autoptr (Secret) passphrase = NULL;
+  g_autoptr (EVP_PKEY) opened = NULL;
+  g_autoptr (GBytes) client_data = NULL, auth_data = NULL, hash = NULL, signature = NULL;
+  guint8 digest[SHA256_DIGEST_LENGTH];
+  guint32 counter = 0;
+
+  if (stored == NULL)
+    return FALSE;
+  if (strcmp (stored->rp, rp) != 0)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_STATEMENT,
+                         "the statement is for %s, the passkey for %s", rp, stored->rp);
+
+  info = info_new (stored, store);
+  passphrase = software->ask (KEY_PROMPT_UNLOCK, info, software->data, error);
+  if (passphrase == NULL)
+    return FALSE;
+  opened = private_key_unseal (stored->sealed, passphrase, stored->point, error);
+  if (opened == NULL || !raise_counter (software, credential, &counter, error))
+    return FALSE;
+
+  client_data = ceremony_client_data (CEREMONY_GET, challenge, stored->rp);
+  auth_data = ceremony_auth_data (stored->rp, counter);
+  SHA256 (g_bytes_get_data (client_data, NULL), g_bytes_get_size (client_data), digest);
+  hash = g_bytes_new (digest, sizeof digest);
+  signature = private_key_sign (opened, auth_data, hash, error);
+  if (signature == NULL)
+    return FALSE;
+
+  out_assertion->client_data = g_steal_pointer (&client_data);
+  out_assertion->auth_data = g_steal_pointer (&auth_data);
+  out_assertion->signature = g_steal_pointer (&signature);
+  return TRUE;
+}
+
+static gboolean
+software_forget (Key *key, GBytes *credential, GError **error)
+{
+  SoftwareKey *software = (SoftwareKey *) key;
+  Store *store = NULL;
+  g_autoptr (StoredKey) stored = find_or_fail (software, credential, &store, error);
+  g_autofree char *name = stored_key_name (credential);
+
+  return stored != NULL && store->klass->remove (store, name, error);
+}
+
+static void
+software_free (Key *key)
+{
+  SoftwareKey *software = (SoftwareKey *) key;
+
+  g_clear_pointer (&software->keyring, store_free);
+  g_clear_pointer (&software->file, store_free);
+  g_free (software);
+}
+
+static const KeyClass software_class = {
+  .kind = SOFTWARE_KEY_KIND,
+  .list = software_list,
+  .enrol = software_enrol,
+  .sign = software_sign,
+  .forget = software_forget,
+  .free = software_free,
+};
+
+Key *
+software_key_new (
+    const char *folder, SoftwareKeyPlace place, KeyAsk ask, gpointer data, GError **error)
+{
+  g_autoptr (Store) file = store_file_open (folder, error);
+  SoftwareKey *software = NULL;
+
+  if (file == NULL)
+    return NULL;
+  private_key_prepare ();
+  software = g_new0 (SoftwareKey, 1);
+  software->parent.klass = &software_class;
+  software->file = g_steal_pointer (&file);
+  software->keyring = place == SOFTWARE_KEY_FILE ? NULL : store_keyring_open ();
+  software->ask = ask;
+  software->data = data;
+  return &software->parent;
+}
+
+char *
+software_key_folder (void)
+{
+  return g_build_filename (g_get_user_data_dir (), "undersign", "passkeys", NULL);
+}

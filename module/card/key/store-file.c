@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Passkeys as files: a folder of the person's own, one file a key.  Every file is written beside,
+ * synced and renamed, so that a crash leaves the old one or the new one; a folder or file that
+ * others can read or write is refused, never repaired.  Called by software.c.
+ */
+#include "module/card/key/store.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/encode.h"
+#include "service/base/fd.h"
+#include "service/base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define SUFFIX ".passkey"
+#define FILE_MAX (64 * 1024)
+
+typedef struct
+{
+  Store parent;
+  char *path;
+  int dirfd;
+} FileStore;
+
+static gboolean
+failed (FileStore *store, const char *name, const char *doing, GError **error)
+{
+  int number = errno;
+
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE, "cannot %s %s%s%s: %s",
+                       doing, store->path, name != NULL ? "/" : "", name != NULL ? name : "",
+                       g_strerror (number));
+}
+
+/* What others could read, they could guess passphrases for. */
+static gboolean
+check_private (FileStore *store, const char *name, int fd, GError **error)
+{
+  struct stat info;
+
+  if (fstat (fd, &info) < 0)
+    return failed (store, name, "look at", error);
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE,
+                         "%s%s%s is open to others (mode %04o): make it %s and its passkeys new",
+                         store->path, name != NULL ? "/" : "", name != NULL ? name : "",
+                         info.st_mode & 07777u, name != NULL ? "0600" : "0700");
+  return TRUE;
+}
+
+static gboolean
+wrap (GError *local, GError **error)
+{
+  us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE, "%s", local->message);
+  g_error_free (local);
+  return FALSE;
+}
+
+static GPtrArray *
+file_list (Store *base, GError **error)
+{
+  FileStore *store = (FileStore *) base;
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  autofd fd = openat (store->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = NULL;
+  const struct dirent *entry;
+
+  if (fd >= 0)
+    dir = fdopendir (fd);
+  if (dir == NULL)
+    {
+      failed (store, NULL, "read", error);
+      return NULL;
+    }
+  fd_steal (&fd);
+  while ((entry = readdir (dir)) != NULL)
+    if (entry->d_name[0] != '.' && g_str_has_suffix (entry->d_name, SUFFIX))
+      g_ptr_array_add (names, g_strndup (entry->d_name, strlen (entry->d_name) - strlen (SUFFIX)));
+  closedir (dir);
+  g_ptr_array_sort (names, store_compare_names);
+  return g_steal_pointer (&names);
+}
+
+static GBytes *
+file_load (Store *base, const char *name, GError **error)
+{
+  FileStore *store = (FileStore *) base;
+  g_autofree char *file = g_strconcat (name, SUFFIX, NULL);
+  g_autoptr (GError) local = NULL;
+  autofd fd = file_open_trusted (store->dirfd, file, geteuid (), &local);
+  GBytes *bytes = NULL;
+
+  if (fd < 0)
+    {
+      if (!g_error_matches (local, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+        wrap (g_steal_pointer (&local), error);
+      return NULL;
+    }
+  if (!check_private (store, file, fd, error))
+    return NULL;
+  bytes = fd_read_all (fd, FILE_MAX, &local);
+  if (bytes == NULL)
+    wrap (g_steal_pointer (&local), error);
+  return bytes;
+}
+
+static gboolean
+write_new (FileStore *store, const char *temporary, GBytes *bytes, GError **error)
+{
+  autofd fd =
+      openat (store->dirfd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  g_autoptr (GError) local = NULL;
+  gsize len;
+  const guint8 *data = g_bytes_get_data (bytes, &len);
+
+  if (fd < 0)
+    return failed (store, temporary, "make", error);
+  if (!fd_write_all (fd, data, len, &local))
+    return wrap (g_steal_pointer (&local), error);
+  if (fchmod (fd, 0600) < 0 || fsync (fd) < 0)
+    return failed (store, temporary, "write", error);
+  return TRUE;
+}
+
+static gboolean
+file_save (Store *base,
+           const char *name,
+           const char *label,
+           GBytes *bytes,
+           gboolean replace,
+           GError **error)
+{
+  FileStore *store = (FileStore *) base;
+  g_autofree char *unique = random_id ();
+  g_autofree char *temporary = g_strconcat (".", unique, ".new", NULL);
+  g_autofree char *file = g_strconcat (name, SUFFIX, NULL);
+
+  if (!write_new (store, temporary, bytes, error))
+    {
+      unlinkat (store->dirfd, temporary, 0);
+      return FALSE;
+    }
+  if (renameat2 (store->dirfd, temporary, store->dirfd, file, replace ? 0 : RENAME_NOREPLACE) < 0)
+    {
+      failed (store, file, "put in place", error);
+      unlinkat (store->dirfd, temporary, 0);
+      return FALSE;
+    }
+  if (fsync (store->dirfd) < 0)
+    return failed (store, NULL, "sync", error);
+  return TRUE;
+}
+
+static gboolean
+file_remove (Store *base, const char *name, GError **error)
+{
+  FileStore *store = (FileStore *) base;
+  g_autofree char *file = g_strconcat (name, SUFFIX, NULL);
+
+  if (unlinkat (store->dirfd, file, 0) < 0 || fsync (store->dirfd) < 0)
+    return failed (store, file, "remove", error);
+  return TRUE;
+}
+
+static void
+file_free (Store *base)
+{
+  FileStore *store = (FileStore *) base;
+
+  fd_clear (&store->dirfd);
+  g_free (store->path);
+  g_free (store);
+}
+
+static const StoreClass file_class = {
+  .place = "file",
+  .list = file_list,
+  .load = file_load,
+  .save = file_save,
+  .remove = file_remove,
+  .free = file_free,
+};
+
+Store *
+store_file_open (const char *path, GError **error)
+{
+  FileStore *store = g_new0 (FileStore, 1);
+  g_autoptr (Store) base = &store->parent;
+  g_autoptr (GError) local = NULL;
+
+  store->parent.klass = &file_class;
+  store->path = g_strdup (path);
+  store->dirfd = -1;
+  if (g_mkdir_with_parents (path, 0700) < 0)
+    {
+      failed (store, NULL, "make", error);
+      return NULL;
+    }
+  store->dirfd = dir_open_trusted (AT_FDCWD, path, geteuid (), &local);
+  if (store->dirfd < 0)
+    {
+      wrap (g_steal_pointer (&local), error);
+      return NULL;
+    }
+  if (!check_private (store, NULL, store->dirfd, error))
+    return NULL;
+  return g_steal_pointer (&base);
+}
+
+int
+store_file_lock (Store *base, GError **error)
+{
+  FileStore *store = (FileStore *) base;
+  autofd fd = -1;
+
+  g_assert (base->klass == &file_class);
+  fd = openat (store->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 || flock (fd, LOCK_EX) < 0)
+    {
+      failed (store, NULL, "lock", error);
+      return -1;
+    }
+  return fd_steal (&fd);
+}
+
+int
+store_compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+void
+store_free (Store *store)
+{
+  if (store != NULL)
+    store->klass->free (store);
+}
