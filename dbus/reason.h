@@ -95,6 +95,8 @@
 #define US_REASON_LEDGER_BEHIND "ledger-behind"     /* older than this boot's mark */
 #define US_REASON_MARK "mark"                       /* this boot's mark is absent or unwritable */
 
-/* A person's own keys. */
+/* A person's side. */
+#define US_REASON_NO_TERMINAL "no-terminal"         /* a card needs one, and a person at it */
+#define US_REASON_NO_ANSWER "no-answer"             /* the person gave none */
 #define US_REASON_PASSPHRASE "passphrase"           /* too short, or it does not open the key */
 #define US_REASON_KEY_STORE "key-store"             /* cannot be read or written, or is damaged */

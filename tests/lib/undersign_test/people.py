@@ -52,8 +52,13 @@ def environment(name):
 
 
 def become(name):
-    """Makes this process one of @name's: uid, gid, groups; there is no way back."""
+    """Makes this process one of @name's: uid, gid, groups; there is no way back.
+
+    A process that is @name's already stays as it is, so that a plain user can run as himself.
+    """
     entry = pwd.getpwnam(name)
+    if os.getresuid() == (entry.pw_uid,) * 3:
+        return
     os.setgroups(os.getgrouplist(name, entry.pw_gid))
     os.setresgid(entry.pw_gid, entry.pw_gid, entry.pw_gid)
     os.setresuid(entry.pw_uid, entry.pw_uid, entry.pw_uid)

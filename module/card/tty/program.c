@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The frame of undersign(1): tables of verbs, options, messages, and how a passphrase is asked for.
+ * main.c calls program_run().  No verb is reached but through a table here, and every failure ends
+ * in a status other than 0.
+ */
+#include "module/card/tty/program.h"
+
+#include "config.h"
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "module/card/key/software.h"
+#include "module/card/tty/text.h"
+#include "service/record/rows.h"
+
+#include <locale.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const VerbEntry verbs[] = {
+  { "pending", verb_pending, "list the requests that wait for you" },
+  { "show", verb_show, "print a card, to read only" },
+  { "approve", verb_approve, "read a card and answer it" },
+  { "deny", verb_deny, "deny a request" },
+  { "watch", verb_watch, "tell when cards come and go" },
+  { "passkey", verb_passkey, "enrol, list and revoke your passkeys" },
+  { NULL, NULL, NULL },
+};
+
+void
+say (const char *format, ...)
+{
+  g_autofree char *text = NULL, *safe = NULL;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  safe = text_safe (text, g_get_charset (NULL));
+  fprintf (stdout, "%s\n", safe);
+  fflush (stdout);
+}
+
+void
+say_json (const JsonTree *tree)
+{
+  g_autoptr (GBytes) bytes = json_tree_write (tree);
+  gsize len;
+  const char *text = g_bytes_get_data (bytes, &len);
+
+  fwrite (text, 1, len, stdout);
+  fputc ('\n', stdout);
+}
+
+static void
+complain (const char *message)
+{
+  g_autofree char *safe = text_safe (message, g_get_charset (NULL));
+
+  fprintf (stderr, "undersign: %s\n", safe);
+}
+
+/* --- the command line --- */
+
+static gboolean
+wrong_usage (GError **error, const char *verb, const char *text)
+{
+  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                       "%s; see undersign %s --help", text, verb);
+}
+
+gboolean
+program_parse (const char *verb,
+               const char *usage,
+               const char *description,
+               const GOptionEntry *entries,
+               guint arguments,
+               int *argc,
+               char ***argv,
+               GError **error)
+{
+  g_autofree char *name = g_strdup_printf ("undersign %s", verb);
+  g_autoptr (GOptionContext) context = g_option_context_new (usage);
+  g_autoptr (GError) local = NULL;
+
+  g_set_prgname (name);
+  g_option_context_set_summary (context, description);
+  if (entries != NULL)
+    g_option_context_add_main_entries (context, entries, NULL);
+  if (!g_option_context_parse (context, argc, argv, &local))
+    return wrong_usage (error, verb, local->message);
+  /* "--" stays where it stood between options and arguments */
+  if (*argc > 1 && strcmp ((*argv)[1], "--") == 0)
+    {
+      (*argv)[1] = (*argv)[0];
+      (*argv)++;
+      (*argc)--;
+    }
+  if ((guint) *argc != arguments + 1)
+    return wrong_usage (error, verb,
+                        (guint) *argc > arguments + 1 ? "too many arguments"
+                                                      : "an argument is missing");
+  return TRUE;
+}
+
+static void
+print_help (const char *prefix, const VerbEntry *table)
+{
+  printf ("Usage: undersign%s%s VERB [OPTION…] [ARGUMENT…]\n\nVerbs:\n", prefix[0] ? " " : "",
+          prefix);
+  for (const VerbEntry *entry = table; entry->name != NULL; entry++)
+    printf ("  %-10s %s\n", entry->name, entry->summary);
+  printf ("\nundersign%s%s VERB --help tells more; so does undersign(1).\n", prefix[0] ? " " : "",
+          prefix);
+}
+
+int
+program_dispatch (const char *prefix,
+                  const VerbEntry *table,
+                  const Trust *trust,
+                  int argc,
+                  char **argv,
+                  GError **error)
+{
+  if (argc < 2)
+    {
+      wrong_usage (error, prefix, "a verb is missing");
+      return EXIT_USAGE;
+    }
+  if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)
+    {
+      print_help (prefix, table);
+      return EXIT_OK;
+    }
+  for (const VerbEntry *entry = table; entry->name != NULL; entry++)
+    if (strcmp (argv[1], entry->name) == 0)
+      return entry->verb (trust, argc - 1, argv + 1, error);
+  wrong_usage (error, prefix, "there is no such verb");
+  return EXIT_USAGE;
+}
+
+/* What a core dump or a debugger could take from here is a passphrase. */
+static void
+harden (void)
+{
+  const struct rlimit none = { 0, 0 };
+
+  prctl (PR_SET_DUMPABLE, 0);
+  setrlimit (RLIMIT_CORE, &none);
+  umask (077);
+}
+
+int
+program_run (const Trust *trust, int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  int status = EXIT_REFUSED;
+
+  setlocale (LC_ALL, "");
+  harden ();
+  if (argc == 2 && strcmp (argv[1], "--version") == 0)
+    {
+      printf ("undersign %s\n", UNDERSIGN_VERSION);
+      return EXIT_OK;
+    }
+  status = program_dispatch ("", verbs, trust, argc, argv, &error);
+  if (error != NULL)
+    {
+      complain (error->message);
+      if (us_error_has_reason (error, US_REASON_NO_TERMINAL))
+        return EXIT_NO_TERMINAL;
+      return status != EXIT_OK ? status : EXIT_REFUSED;
+    }
+  return status;
+}
+
+/* --- the person --- */
+
+char *
+program_user (GError **error)
+{
+  struct passwd entry, *found = NULL;
+  char buffer[4096];
+
+  if (getpwuid_r (getuid (), &entry, buffer, sizeof buffer, &found) != 0 || found == NULL)
+    {
+      us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY, "uid %u has no name",
+                    (guint) getuid ());
+      return NULL;
+    }
+  return g_strdup (found->pw_name);
+}
+
+static Secret *
+read_line (Terminal *terminal, const char *prompt)
+{
+  Secret *secret = NULL;
+
+  terminal_put (terminal, STYLE_BOLD, prompt);
+  secret = terminal_read_secret (terminal, SOFTWARE_KEY_PASSPHRASE_MAX);
+  terminal_newline (terminal);
+  terminal_show (terminal);
+  return secret;
+}
+
+static Secret *
+no_passphrase (GError **error, const char *why)
+{
+  us_error_set (error, US_ERROR_REFUSED, US_REASON_NO_ANSWER, "%s", why);
+  return NULL;
+}
+
+static Secret *
+choose (Terminal *terminal, GError **error)
+{
+  g_autoptr (Secret) first = read_line (terminal, " Choose a passphrase: ");
+  g_autoptr (Secret) again = NULL;
+
+  if (first == NULL)
+    return no_passphrase (error, "no passphrase was chosen");
+  again = read_line (terminal, " The same once more:  ");
+  if (again == NULL)
+    return no_passphrase (error, "no passphrase was chosen");
+  if (secret_size (first) != secret_size (again) ||
+      memcmp (secret_data (first), secret_data (again), secret_size (first)) != 0)
+    return no_passphrase (error, "the two passphrases differ");
+  return g_steal_pointer (&first);
+}
+
+static Secret *
+ask (KeyPrompt prompt, const KeyInfo *info, gpointer data, GError **error)
+{
+  Terminal **terminal = data;
+  g_autofree char *label = escape_line (info->label);
+  g_autofree char *text = NULL;
+  Secret *secret = NULL;
+
+  if (terminal == NULL || *terminal == NULL)
+    return no_passphrase (error, "there is nobody to ask for a passphrase");
+  if (prompt == KEY_PROMPT_CHOOSE)
+    return choose (*terminal, error);
+  text = g_strdup_printf (" Passphrase of \"%s\" (%s): ", label, info->place);
+  secret = read_line (*terminal, text);
+  return secret != NULL ? secret : no_passphrase (error, "no passphrase was given");
+}
+
+Key *
+program_key (Terminal **terminal, gboolean files_only, GError **error)
+{
+  g_autofree char *folder = software_key_folder ();
+
+  return software_key_new (folder, files_only ? SOFTWARE_KEY_FILE : SOFTWARE_KEY_ANYWHERE, ask,
+                           terminal, error);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the verbs of undersign(1) share: one file a verb, one function a file. */
+#pragma once
+
+#include "module/card/key/key.h"
+#include "module/card/tty/terminal.h"
+#include "module/card/tty/trust.h"
+#include "service/base/json.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The exit status; undersign(1) explains them. */
+typedef enum
+{
+  EXIT_OK = 0,
+  EXIT_REFUSED = 1,     /* the service, a check or the system said no: the message says why */
+  EXIT_USAGE = 2,       /* the command line is wrong */
+  EXIT_NO_ANSWER = 3,   /* the person gave no answer, or the request ended before */
+  EXIT_NOT_DONE = 4,    /* approved, but the action was refused, failed, or nobody knows */
+  EXIT_NO_TERMINAL = 5, /* there is no terminal to answer on */
+} ProgramExit;
+
+/*
+ * A verb: @argv holds its name and arguments.
+ * Returns: a ProgramExit; where @error is set, its message is printed.
+ */
+typedef int (*Verb) (const Trust *trust, int argc, char **argv, GError **error);
+
+int verb_pending (const Trust *trust, int argc, char **argv, GError **error);
+int verb_show (const Trust *trust, int argc, char **argv, GError **error);
+int verb_approve (const Trust *trust, int argc, char **argv, GError **error);
+int verb_deny (const Trust *trust, int argc, char **argv, GError **error);
+int verb_watch (const Trust *trust, int argc, char **argv, GError **error);
+int verb_passkey (const Trust *trust, int argc, char **argv, GError **error);
+int verb_passkey_enrol (const Trust *trust, int argc, char **argv, GError **error);
+int verb_passkey_list (const Trust *trust, int argc, char **argv, GError **error);
+int verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error);
+
+/*
+ * program_parse: the options of a verb; --help prints and exits.
+ * @usage: of its arguments, e.g. "ID"
+ * @arguments: how many must remain
+ *
+ * Returns: FALSE with US_ERROR_INVALID_ARGUMENT and reason bad-value: EXIT_USAGE.
+ */
+gboolean program_parse (const char *verb,
+                        const char *usage,
+                        const char *description,
+                        const GOptionEntry *entries,
+                        guint arguments,
+                        int *argc,
+                        char ***argv,
+                        GError **error);
+
+/* program_dispatch: runs the verb of a table that argv[1] names. */
+typedef struct
+{
+  const char *name;
+  Verb verb;
+  const char *summary;
+} VerbEntry;
+
+int program_dispatch (const char *prefix,
+                      const VerbEntry *verbs,
+                      const Trust *trust,
+                      int argc,
+                      char **argv,
+                      GError **error);
+
+/* say: a line on standard output; every argument of a %s must be escaped already. */
+void say (const char *format, ...) G_GNUC_PRINTF (1, 2);
+
+/* say_json: the canonical bytes of @tree and a line feed. */
+void say_json (const JsonTree *tree);
+
+/* program_user: the name of this process's user.  (transfer full) (nullable) with an error */
+char *program_user (GError **error);
+
+/* program_key: the person's software passkeys; @terminal asks for their passphrases. */
+Key *program_key (Terminal **terminal, gboolean files_only, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * undersign approve: the card, the person's answer, the signature, the outcome.  There is no way to
+ * approve but by a person at a terminal who types the fingerprint of the card that is on it: no
+ * option, no file, no variable answers.  What is not an answer leaves the request as it was.
+ */
+#include "module/card/tty/program.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "module/card/tty/pager.h"
+#include "module/card/tty/service.h"
+#include "service/base/clock.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define PASSPHRASE_TRIES 3
+
+typedef struct
+{
+  const Trust *trust;
+  Service *service;
+  Terminal *terminal;
+  Pager *pager;
+  Key *key;
+  char *user;
+  char *request;
+  Card *card;
+  /* what the bus told meanwhile */
+  gboolean reload, lost;
+  char *removed; /* (nullable): its state, escaped */
+} Approval;
+
+static void
+approval_clear (Approval *approval)
+{
+  g_clear_pointer (&approval->pager, pager_free);
+  g_clear_pointer (&approval->card, card_free);
+  g_clear_pointer (&approval->key, key_free);
+  g_clear_pointer (&approval->service, service_close);
+  g_clear_pointer (&approval->terminal, terminal_close);
+  g_free (approval->user);
+  g_free (approval->request);
+  g_free (approval->removed);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Approval, approval_clear)
+
+static void
+on_news (ServiceNews news, const char *request, const char *word, gpointer data)
+{
+  Approval *approval = data;
+
+  if (news == NEWS_LOST)
+    approval->lost = TRUE;
+  else if (strcmp (request, approval->request) != 0)
+    return;
+  else if (news == NEWS_ADDED)
+    approval->reload = TRUE;
+  else if (news == NEWS_REMOVED && approval->removed == NULL)
+    approval->removed = escape_line (word);
+  terminal_wake (approval->terminal);
+}
+
+/* The first passkey that the rules accept and that is kept here. */
+static const CardCredential *
+find_credential (Approval *approval, GError **error)
+{
+  g_autoptr (GPtrArray) held = key_list (approval->key, error);
+  g_autofree char *rp = g_strconcat ("undersign:", approval->trust->host, NULL);
+  GPtrArray *accepted = card_credentials (approval->card);
+
+  for (guint i = 0; held != NULL && i < accepted->len; i++)
+    {
+      const CardCredential *credential = g_ptr_array_index (accepted, i);
+
+      if (strcmp (credential->rp, rp) != 0 || credential->origin[0] != '\0')
+        continue;
+      for (guint j = 0; j < held->len; j++)
+        {
+          const KeyInfo *info = g_ptr_array_index (held, j);
+
+          if (g_bytes_equal (info->credential, credential->id) && strcmp (info->rp, rp) == 0)
+            return credential;
+        }
+    }
+  if (held != NULL)
+    us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_UNKNOWN,
+                  "none of the passkeys that this request accepts is kept on this computer");
+  return NULL;
+}
+
+/* The text for the person, without the word before it. */
+static const char *
+without_reason (const GError *error)
+{
+  const char *colon = strstr (error->message, ": ");
+
+  return colon != NULL ? colon + 2 : error->message;
+}
+
+/* Fetches the card and shows it from its start, unless it is the one that is being read. */
+static gboolean
+load_card (Approval *approval, GError **error)
+{
+  g_autoptr (Card) fresh = service_card (approval->service, approval->request, error);
+  g_autoptr (GError) local = NULL;
+  gboolean first = approval->card == NULL;
+
+  approval->reload = FALSE;
+  if (fresh == NULL)
+    return FALSE;
+  if (!first && card_same (fresh, approval->card))
+    return TRUE;
+  g_clear_pointer (&approval->card, card_free);
+  approval->card = g_steal_pointer (&fresh);
+  find_credential (approval, &local);
+  pager_show (approval->pager, approval->card, local != NULL ? without_reason (local) : NULL,
+              first ? NULL : "The card changed: read it anew.");
+  return TRUE;
+}
+
+/* --- signing --- */
+
+static gboolean
+sign (Approval *approval,
+      const CardCredential *credential,
+      GBytes *statement,
+      KeyAssertion *out_assertion,
+      GError **error)
+{
+  g_autoptr (GError) local = NULL;
+
+  for (guint i = 0; i < PASSPHRASE_TRIES; i++)
+    {
+      g_clear_error (&local);
+      if (key_sign (approval->key, credential->id, statement, out_assertion, &local))
+        return TRUE;
+      if (!us_error_has_reason (local, US_REASON_PASSPHRASE))
+        break;
+      terminal_put (approval->terminal, STYLE_WARNING, " It does not open this passkey.");
+      terminal_newline (approval->terminal);
+    }
+  g_propagate_error (error, g_steal_pointer (&local));
+  return FALSE;
+}
+
+/* What came over the bus while the person typed must not be overtaken. */
+static gboolean
+check_still_open (Approval *approval, GError **error)
+{
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  if (approval->lost)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                         "the service left the bus: nothing was answered");
+  if (approval->removed != NULL)
+    return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_TOO_LATE,
+                         "the request no longer waits: %s", approval->removed);
+  if (approval->reload)
+    {
+      g_autoptr (Card) fresh = service_card (approval->service, approval->request, error);
+
+      if (fresh == NULL)
+        return FALSE;
+      approval->reload = !card_same (fresh, approval->card);
+    }
+  if (approval->reload)
+    return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_RECORD_CHANGED,
+                         "the card changed while you answered: nothing was sent");
+  return TRUE;
+}
+
+static void
+show_signing (Approval *approval)
+{
+  g_autofree char *summary = escape_line (record_action_summary (card_record (approval->card)));
+
+  pager_begin (approval->pager, "sign your approval");
+  terminal_put (approval->terminal, STYLE_BOLD, " ");
+  terminal_put (approval->terminal, STYLE_BOLD, summary);
+  terminal_newline (approval->terminal);
+  terminal_put (approval->terminal, STYLE_PLAIN, " fingerprint ");
+  terminal_put (approval->terminal, STYLE_PLAIN, card_fingerprint (approval->card));
+  terminal_newline (approval->terminal);
+  terminal_newline (approval->terminal);
+}
+
+/* The whole way from the typed fingerprint to the service's answer.  Returns the new state. */
+static char *
+approve (Approval *approval, GError **error)
+{
+  const CardCredential *credential = find_credential (approval, error);
+  g_autoptr (GBytes) statement = NULL;
+  g_auto (KeyAssertion) assertion = { 0 };
+
+  if (credential == NULL)
+    return NULL;
+  statement =
+      service_statement (approval->service, approval->request, "approve", credential->id, error);
+  if (statement == NULL ||
+      !card_check_statement (approval->card, statement, "approve", credential, approval->user,
+                             getuid (), clock_wall (), clock_boottime (), error))
+    return NULL;
+  show_signing (approval);
+  if (!sign (approval, credential, statement, &assertion, error) ||
+      !check_still_open (approval, error))
+    return NULL;
+  return service_approve (approval->service, approval->request, statement, credential->id,
+                          assertion.client_data, assertion.auth_data, assertion.signature, error);
+}
+
+/* --- the end --- */
+
+static int
+tell_outcome (Approval *approval, GError **error)
+{
+  g_autoptr (ServiceOutcome) outcome = service_wait (approval->service, approval->request, error);
+
+  if (outcome == NULL)
+    return EXIT_NOT_DONE;
+  if (outcome->result[0] != '\0')
+    say ("%s: %s", outcome->state, outcome->result);
+  else if (outcome->reason[0] != '\0')
+    say ("%s: %s", outcome->state, outcome->reason);
+  else
+    say ("%s", outcome->state);
+  if (strcmp (outcome->state, "done") == 0)
+    return EXIT_OK;
+  if (strcmp (outcome->executed, "no") == 0)
+    say ("Nothing ran.");
+  else
+    say ("Whether anything ran is not known; somebody must find out.");
+  return EXIT_NOT_DONE;
+}
+
+static int
+finish_approved (Approval *approval, const char *state, GError **error)
+{
+  guint counted, needed;
+
+  if (strcmp (state, "pending") == 0)
+    {
+      card_answers (approval->card, &counted, &needed);
+      say ("Your approval counts; the request waits for others (%u needed in all).", needed);
+      return EXIT_OK;
+    }
+  say ("Approved. Waiting for the outcome; to stop waiting changes nothing.");
+  return tell_outcome (approval, error);
+}
+
+static int
+finish_failed (Approval *approval, GError *failure, GError **error)
+{
+  gboolean no_answer = us_error_has_reason (failure, US_REASON_NO_ANSWER);
+
+  g_propagate_error (error, failure);
+  return no_answer ? EXIT_NO_ANSWER : EXIT_REFUSED;
+}
+
+static int
+end (Approval *approval, const char *text)
+{
+  g_clear_pointer (&approval->pager, pager_free);
+  g_clear_pointer (&approval->terminal, terminal_close);
+  say ("%s", text);
+  return EXIT_NO_ANSWER;
+}
+
+static int
+answer_approve (Approval *approval, GError **error)
+{
+  GError *failure = NULL;
+  g_autofree char *state = approve (approval, &failure);
+
+  service_listen (approval->service, NULL, NULL);
+  g_clear_pointer (&approval->pager, pager_free);
+  g_clear_pointer (&approval->terminal, terminal_close);
+  if (state == NULL)
+    return finish_failed (approval, failure, error);
+  return finish_approved (approval, state, error);
+}
+
+/* FALSE where the person went back to the card. */
+static gboolean
+answer_deny (Approval *approval, int *out_status, GError **error)
+{
+  const char *reason = pager_ask_reason (approval->pager);
+  g_autofree char *state = NULL;
+
+  if (reason == NULL)
+    return FALSE;
+  state = service_deny (approval->service, approval->request, reason, error);
+  service_listen (approval->service, NULL, NULL);
+  g_clear_pointer (&approval->pager, pager_free);
+  g_clear_pointer (&approval->terminal, terminal_close);
+  if (state != NULL)
+    say ("%s: %s", approval->request, state);
+  *out_status = state != NULL ? EXIT_OK : EXIT_REFUSED;
+  return TRUE;
+}
+
+/* TRUE where there is nothing more to answer. */
+static gboolean
+handle_news (Approval *approval, int *out_status, GError **error)
+{
+  g_autofree char *text = NULL;
+
+  if (approval->lost)
+    *out_status = end (approval, "The service left the bus. Nothing was answered.");
+  else if (approval->removed != NULL)
+    {
+      text = g_strdup_printf ("The request no longer waits: %s.", approval->removed);
+      *out_status = end (approval, text);
+    }
+  else if (approval->reload && !load_card (approval, error))
+    *out_status = EXIT_REFUSED;
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static int
+run (Approval *approval, GError **error)
+{
+  int status = EXIT_REFUSED;
+
+  if (!load_card (approval, error))
+    return EXIT_REFUSED;
+  for (;;)
+    switch (pager_run (approval->pager))
+      {
+      case PAGER_APPROVE:
+        return answer_approve (approval, error);
+      case PAGER_DENY:
+        if (answer_deny (approval, &status, error))
+          return status;
+        g_clear_pointer (&approval->card, card_free);
+        if (!load_card (approval, error))
+          return EXIT_REFUSED;
+        break;
+      case PAGER_WOKEN:
+        if (handle_news (approval, &status, error))
+          return status;
+        break;
+      case PAGER_WRONG:
+        return end (approval,
+                    "That is not the fingerprint. Nothing was answered; the request waits.");
+      case PAGER_LEFT:
+      default:
+        return end (approval, "Nothing was answered; the request waits.");
+      }
+}
+
+int
+verb_approve (const Trust *trust, int argc, char **argv, GError **error)
+{
+  g_auto (Approval) approval = { .trust = trust };
+
+  if (!program_parse (
+          "approve", "ID",
+          "Shows the card of a request, page by page, on this terminal.  At its end you "
+          "type its fingerprint to approve it, and the passphrase of your passkey to "
+          "sign that.  Leaving it answers nothing.",
+          NULL, 1, &argc, &argv, error))
+    return EXIT_USAGE;
+  if (!terminal_check (error))
+    return EXIT_NO_TERMINAL;
+  approval.user = program_user (error);
+  approval.key = approval.user != NULL ? program_key (&approval.terminal, FALSE, error) : NULL;
+  approval.service = approval.key != NULL ? service_open (trust, error) : NULL;
+  if (approval.service == NULL)
+    return EXIT_REFUSED;
+  approval.request = service_find (approval.service, argv[1], error);
+  if (approval.request == NULL)
+    return EXIT_REFUSED;
+
+  approval.terminal = terminal_open (TERMINAL_SCREEN, error);
+  if (approval.terminal == NULL)
+    return EXIT_NO_TERMINAL;
+  approval.pager = pager_new (approval.terminal);
+  service_listen (approval.service, on_news, &approval);
+  return run (&approval, error);
+}
