@@ -87,7 +87,7 @@ read_unit (Reader *reader, gunichar *out_unit)
 static gboolean
 read_unicode_escape (Reader *reader, GString *out)
 {
-  gunichar unit, low;
+  gunichar unit = 0, low = 0;
 
   if (!read_unit (reader, &unit))
     return FALSE;

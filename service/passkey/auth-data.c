@@ -123,7 +123,7 @@ auth_data_read_attested (const guint8 *data, gsize len, Passkey *passkey, GError
 {
   g_autoptr (GBytes) key = NULL;
   guint8 flags;
-  gsize end;
+  gsize end = 0;
   Cbor cbor;
 
   if (len < PASSKEY_AUTH_DATA_SIZE)

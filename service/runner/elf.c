@@ -117,7 +117,7 @@ elf_read_version (int fd, guint32 *out_version, GError **error)
 {
   g_autoptr (Elf) elf = NULL;
   GElf_Ehdr header;
-  GElf_Sym symbol;
+  GElf_Sym symbol = { 0 };
   guint32 value = 0;
 
   if (elf_version (EV_CURRENT) == EV_NONE)
