@@ -141,7 +141,8 @@ test_file_is_sealed (Fixture *fixture, gconstpointer data)
   fd = g_unix_fd_list_peek_fds (fds, NULL)[2];
   g_assert_cmpint (pread (fd, content, sizeof content, 0), ==, 6);
   g_assert_cmpstr (content, ==, "before");
-  g_assert_cmpint (write (fd, "x", 1), ==, -1);
+  g_assert_cmpint (pwrite (fd, "x", 1, 0), ==, -1);
+  g_assert_cmpint (pwrite (fd, "x", 1, 6), ==, -1);
   g_assert_cmpint (ftruncate (fd, 0), ==, -1);
   g_assert_cmpint (fcntl (fd, F_ADD_SEALS, F_SEAL_WRITE), ==, -1);
 }
