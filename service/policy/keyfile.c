@@ -68,20 +68,21 @@ add_fault (Reader *reader, const char *format, const char *text)
   faults_add (reader->faults, reader->path, reader->line, "%s%s", quoted, format);
 }
 
-/* Remembers @key; where it stood before that is a fault and FALSE. */
+/* see_once: remembers @seen (transfer full); where it stood before is a fault and FALSE. */
 static gboolean
-see_once (Reader *reader, const char *key, const char *what)
+see_once (Reader *reader, char *seen, const char *name, const char *mark)
 {
-  guint first = GPOINTER_TO_UINT (g_hash_table_lookup (reader->seen, key));
+  guint first = GPOINTER_TO_UINT (g_hash_table_lookup (reader->seen, seen));
 
-  if (first != 0)
+  if (first == 0)
     {
-      faults_add (reader->faults, reader->path, reader->line, "%s stands twice, first in line %u",
-                  what, first);
-      return FALSE;
+      g_hash_table_insert (reader->seen, seen, GUINT_TO_POINTER (reader->line));
+      return TRUE;
     }
-  g_hash_table_insert (reader->seen, g_strdup (key), GUINT_TO_POINTER (reader->line));
-  return TRUE;
+  g_free (seen);
+  faults_add (reader->faults, reader->path, reader->line, "%s%s stands twice, first in line %u",
+              name, mark, first);
+  return FALSE;
 }
 
 /* --- bytes --- */
@@ -125,6 +126,8 @@ check_bytes (const char *path, const char *text, gsize len, Faults *faults)
 static gboolean
 is_invisible (gunichar c)
 {
+  if (c < 0x80)
+    return c < 0x20 || c == 0x7f;
   switch ((int) g_unichar_type (c))
     {
     case G_UNICODE_CONTROL:
@@ -224,7 +227,6 @@ static void
 read_section (Reader *reader, const char *text)
 {
   g_autofree char *inner = g_strdup (text + 1);
-  g_autofree char *what = NULL;
   const SectionSpec *spec;
   const char *name;
   char *end = strchr (inner, ']');
@@ -238,8 +240,8 @@ read_section (Reader *reader, const char *text)
       return;
     }
   *end = '\0';
-  what = g_strdup_printf ("section %s", text);
-  if (!check_section (reader, inner, &spec, &name) || !see_once (reader, inner, what))
+  if (!check_section (reader, inner, &spec, &name) ||
+      !see_once (reader, g_strdup (inner), text, ""))
     return;
 
   section = g_new0 (KeySection, 1);
@@ -269,7 +271,7 @@ check_key (Reader *reader, const char *key, const char *value)
 {
   const KeySection *section = reader->current;
   const KeySpec *spec = find_key_spec (section->spec->keys, key);
-  g_autofree char *seen = NULL, *what = NULL;
+  char *seen;
 
   if (spec == NULL && !(section->spec->flags & SECTION_OPEN))
     {
@@ -284,10 +286,9 @@ check_key (Reader *reader, const char *key, const char *value)
     }
   if (spec != NULL && (spec->flags & KEY_REPEATABLE))
     return TRUE;
-  seen = g_strdup_printf ("%s %s\n%s", section->spec->kind,
-                          section->name != NULL ? section->name : "", key);
-  what = g_strdup_printf ("%s=", key);
-  return see_once (reader, seen, what);
+  seen = g_strconcat (section->spec->kind, " ", section->name != NULL ? section->name : "", "\n",
+                      key, NULL);
+  return see_once (reader, seen, key, "=");
 }
 
 static void

@@ -151,7 +151,7 @@ check_person (
   const PolicyAgent *agent;
   uid_t uid;
 
-  if (!loader->names->user_by_name (name, &uid))
+  if (!loader_find_user (loader, name, &uid))
     return;
   agent = policy_agent_by_uid (loader->policy, uid);
   if (agent != NULL)

@@ -144,7 +144,7 @@ check_approver (const RuleLoad *load, const char *word)
     rule_fault (load, "Approvers", "Approvers=: %s is no user, @group or fact:NAME", quoted);
   else if (word[0] != '@' &&
            (strcmp (word, "root") == 0 || name_is_service_user (word) ||
-            (load->loader->names->user_by_name (word, &uid) &&
+            (loader_find_user (load->loader, word, &uid) &&
              (uid == 0 || policy_agent_by_uid (load->loader->policy, uid) != NULL))))
     rule_fault (load, "Approvers", "Approvers=: %s is root, an agent or a user of this service",
                 quoted);

@@ -96,6 +96,26 @@ load_number (Loader *loader, const KeyFile *file, const KeyEntry *entry, guint m
 }
 
 gboolean
+loader_find_user (Loader *loader, const char *name, uid_t *out_uid)
+{
+  gpointer known = NULL;
+  guint64 entry;
+  uid_t uid;
+
+  if (!g_hash_table_lookup_extended (loader->users, name, NULL, &known))
+    {
+      entry = loader->names->user_by_name (name, &uid) ? (guint64) uid + 1 : 0;
+      known = GSIZE_TO_POINTER (entry);
+      g_hash_table_insert (loader->users, g_strdup (name), known);
+    }
+  entry = GPOINTER_TO_SIZE (known);
+  if (entry == 0)
+    return FALSE;
+  *out_uid = (uid_t) (entry - 1);
+  return TRUE;
+}
+
+gboolean
 load_user (Loader *loader,
            const KeyFile *file,
            guint line,
@@ -109,7 +129,7 @@ load_user (Loader *loader,
 
   if (!name_is_user (name))
     faults_add (loader->faults, file->path, line, "%s=: %s is not the name of a user", key, quoted);
-  else if (!loader->names->user_by_name (name, &uid))
+  else if (!loader_find_user (loader, name, &uid))
     faults_add (loader->faults, file->path, line, "%s=: there is no user %s", key, quoted);
   else if (!loader->names->user_by_uid (uid, &back) || strcmp (back, name) != 0)
     faults_add (loader->faults, file->path, line, "%s=: uid %u of user %s is another user's too",
@@ -198,7 +218,8 @@ policy_parse (GBytes *bytes, const PolicyNames *names, GError **error)
   g_autoptr (Faults) faults = faults_new ();
   g_autoptr (Policy) policy = NULL;
   Image *image = image_decode (bytes, error);
-  Loader loader = { .names = names, .faults = faults };
+  g_autoptr (GHashTable) users = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Loader loader = { .names = names, .faults = faults, .users = users };
 
   if (image == NULL)
     return NULL;

@@ -92,6 +92,7 @@ typedef struct
   Policy *policy;
   const PolicyNames *names;
   Faults *faults;
+  GHashTable *users; /* name → uid + 1, or 0: there is none; each is looked up once */
 } Loader;
 
 /* --- loaders (load-*.c) --- */
@@ -129,6 +130,8 @@ JsonTree *load_value (Loader *loader,
 guint load_number (Loader *loader, const KeyFile *file, const KeyEntry *entry, guint max);
 /* load_fault: a fault whose text is @error's, without its reason. */
 void load_fault (Loader *loader, const KeyFile *file, guint line, const GError *error);
+/* loader_find_user: FALSE where there is none. */
+gboolean loader_find_user (Loader *loader, const char *name, uid_t *out_uid);
 /* load_user: name and uid are each other's; FALSE with a fault. */
 gboolean load_user (Loader *loader,
                     const KeyFile *file,

@@ -49,21 +49,22 @@ test_refused (void)
     }
 }
 
-/* Changes one thing of an image that nothing but our own snapshot can have written. */
+/* An image of two files, of which one thing is not as our own snapshot would have written it. */
 static void
-assert_no_image (const char *format, gboolean swap, const char *folder, const char *name)
+assert_no_image (
+    const char *format, const char *folder, const char *first, const char *second, gboolean shipped)
 {
+  const char *const names[] = { first, second };
   GVariantBuilder files, modules;
   g_autoptr (GVariant) root = NULL;
   g_autoptr (GBytes) bytes = NULL;
   g_autoptr (GError) error = NULL;
-  const char *content = "[Module]\nSummary=x\n";
 
   g_variant_builder_init (&files, G_VARIANT_TYPE ("a" IMAGE_FILE_TYPE));
   g_variant_builder_init (&modules, G_VARIANT_TYPE ("a" IMAGE_MODULE_TYPE));
-  for (guint i = 0; i < 2; i++)
-    g_variant_builder_add (&files, "(ssbs@ay)", folder, (i == 0) == swap ? "z.z" : name, TRUE, "/x",
-                           g_variant_new_bytestring (content));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    g_variant_builder_add (&files, "(ssbs@ay)", folder, names[i], shipped, "/x",
+                           g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, "#", 1, 1));
   root = g_variant_ref_sink (g_variant_new ("(s@a" IMAGE_FILE_TYPE "@a" IMAGE_MODULE_TYPE ")",
                                             format, g_variant_builder_end (&files),
                                             g_variant_builder_end (&modules)));
@@ -84,12 +85,14 @@ test_image (void)
   g_assert_null (policy_parse (cut, &set_names, &error));
   g_assert_error (error, US_ERROR, US_ERROR_POLICY_INVALID);
   g_assert_null (policy_parse (empty, &set_names, NULL));
-  assert_no_image ("undersign.policy/2", FALSE, "actions", "a.b");
-  assert_no_image (IMAGE_FORMAT, TRUE, "actions", "a.b");
-  assert_no_image (IMAGE_FORMAT, FALSE, "actions", "z.z");
-  assert_no_image (IMAGE_FORMAT, FALSE, "actions", "a");
-  assert_no_image (IMAGE_FORMAT, FALSE, "actions", "../a.b");
-  assert_no_image (IMAGE_FORMAT, FALSE, "action", "a.b");
+  assert_no_image ("undersign.policy/2", "rules", "a", "b", FALSE);
+  assert_no_image (IMAGE_FORMAT, "rules", "b", "a", FALSE);
+  assert_no_image (IMAGE_FORMAT, "rules", "a", "a", FALSE);
+  assert_no_image (IMAGE_FORMAT, "rules", "a", "b.c", FALSE);
+  assert_no_image (IMAGE_FORMAT, "rules", "../a", "b", FALSE);
+  assert_no_image (IMAGE_FORMAT, "rule", "a", "b", FALSE);
+  assert_no_image (IMAGE_FORMAT, "rule", "a", "b", TRUE);
+  assert_no_image (IMAGE_FORMAT, "modules", "a", "b", FALSE);
 }
 
 static void

@@ -22,7 +22,7 @@ static const struct
   { "[Rule a]\nActions=mail.send\nDecision=deny\n", 1, "lacks Agents=" },
   { "[Rule a]\nAgents=other\nDecision=deny\n", 1, "lacks Actions=" },
   { "[Rule a]\nAgents=other\nActions=mail.send\n", 1, "lacks Decision=" },
-  { MAIL "Decision=deny\n" MAIL "Decision=deny\n", 5, "section [Rule a] stands twice" },
+  { MAIL "Decision=deny\n" MAIL "Decision=deny\n", 5, "[Rule a] stands twice" },
   { MAIL "Decision=ask\nDecision=allow\n", 5, "Decision= stands twice" },
   { MAIL "Decision=permit\n", 4, "Decision= is deny, ask or allow" },
   { MAIL "Decision=Deny\n", 4, "Decision= is deny, ask or allow" },
