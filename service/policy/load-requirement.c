@@ -45,7 +45,8 @@ parse_rate (const char *text, PolicyLimit *limit)
          duration_parse (slash + 1, &limit->period) && limit->period <= LIMIT_MAX_PERIOD;
 }
 
-/* A limit counted by one value is no limit where the agent may put that value among others. */
+/* A value is counted for itself, each item of a list too; but of a file the name is the agent's to
+ * choose, so that no two need be the same. */
 static void
 check_per (const RuleLoad *load, const KeyEntry *entry, const char *per)
 {
@@ -59,9 +60,9 @@ check_per (const RuleLoad *load, const KeyEntry *entry, const char *per)
       if (argument == NULL)
         faults_add (load->loader->faults, load->file->path, entry->line,
                     "Limit=: action %s has no argument %s", action->id, quoted);
-      else if (type_is_list (argument->type) || type_is_file (argument->type))
+      else if (type_is_file (argument->type))
         faults_add (load->loader->faults, load->file->path, entry->line,
-                    "Limit=: per takes an argument of one value, %s is of type %s", quoted,
+                    "Limit=: per cannot count by %s, which is of type %s", quoted,
                     type_name (argument->type));
     }
 }

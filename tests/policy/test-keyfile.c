@@ -200,7 +200,7 @@ test_read (void)
 static void
 test_words (void)
 {
-  static const char text[] = "[Home]\nStreet=a  b c\nFree=a b a\nMaybe=true\nSure=yes\n";
+  static const char text[] = "[Home]\nStreet=a  b c\nFree=a b a\nMaybe=true\nSure=yes\nNot=no\n";
   g_autoptr (GBytes) bytes = g_bytes_new_static (text, sizeof text - 1);
   g_autoptr (Faults) faults = faults_new ();
   g_autoptr (KeyFile) file = key_file_parse ("x", bytes, schema, faults);
@@ -210,6 +210,7 @@ test_words (void)
   g_assert_cmpuint (g_strv_length (words), ==, 3);
   g_assert_cmpstr (words[2], ==, "c");
   g_assert_true (key_section_yes_no (file, home, "Sure", FALSE, faults));
+  g_assert_false (key_section_yes_no (file, home, "Not", TRUE, faults));
   g_assert_true (key_section_yes_no (file, home, "Absent", TRUE, faults));
   g_assert_cmpuint (faults_count (faults), ==, 0);
 

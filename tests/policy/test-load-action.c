@@ -43,6 +43,7 @@ static const struct
   { HEAD "Type=line\nMaxItems=1\n", 9, "MaxItems= does not apply to type line" },
   { HEAD "Type=choice\n", 6, "type choice needs Choices=" },
   { HEAD "Type=choice\nChoices=a b a\n", 9, "'a' stands twice" },
+  { HEAD "Type=choice\nChoices=a \xc3\xa4\n", 9, "a: not a choice" },
   { HEAD "Type=choice\nChoices=a b\nDefault=c\n", 10, "not one of its choices" },
   { HEAD "Type=integer\nMinimum=x\n", 9, "a: not an integer" },
   { HEAD "Type=integer\nMinimum=05\n", 9, "canonical spelling is \"5\"" },

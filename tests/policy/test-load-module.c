@@ -73,6 +73,27 @@ assert_no_image (
   g_assert_true (us_error_has_reason (error, "policy-invalid"));
 }
 
+/* The same of the modules' digests. */
+static void
+assert_no_module (const char *name, const char *path, gsize digest_len, guint times)
+{
+  static const guint8 digest[64];
+  g_autoptr (GVariant) root = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  GVariantBuilder modules;
+
+  g_variant_builder_init (&modules, G_VARIANT_TYPE ("a" IMAGE_MODULE_TYPE));
+  for (guint i = 0; i < times; i++)
+    g_variant_builder_add (&modules, "(ss@ay)", name, path,
+                           g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, digest, digest_len, 1));
+  root = g_variant_ref_sink (
+      g_variant_new ("(s@a" IMAGE_FILE_TYPE "@a" IMAGE_MODULE_TYPE ")", IMAGE_FORMAT,
+                     g_variant_new_array (G_VARIANT_TYPE (IMAGE_FILE_TYPE), NULL, 0),
+                     g_variant_builder_end (&modules)));
+  bytes = g_variant_get_data_as_bytes (root);
+  g_assert_null (image_decode (bytes, NULL));
+}
+
 static void
 test_image (void)
 {
@@ -93,6 +114,11 @@ test_image (void)
   assert_no_image (IMAGE_FORMAT, "rule", "a", "b", FALSE);
   assert_no_image (IMAGE_FORMAT, "rule", "a", "b", TRUE);
   assert_no_image (IMAGE_FORMAT, "modules", "a", "b", FALSE);
+  assert_no_module ("a", "/a.so", 31, 1);
+  assert_no_module ("a", "/a.so", 33, 1);
+  assert_no_module ("a", "", 32, 1);
+  assert_no_module ("../a", "/a.so", 32, 1);
+  assert_no_module ("a", "/a.so", 32, 2);
 }
 
 static void

@@ -104,8 +104,7 @@ static const struct
   { MAIL ASK "Limit=5/1d all-agents per subject\n", 7, "Limit= is N/PERIOD" },
   { MAIL ASK "Limit=5/1d everyone\n", 7, "Limit= is N/PERIOD" },
   { MAIL ASK "Limit=5/1d per ghost\n", 7, "mail.send has no argument 'ghost'" },
-  { MAIL ASK "Limit=5/1d per to\n", 7, "per takes an argument of one value" },
-  { MAIL ASK "Limit=5/1d per attachment\n", 7, "per takes an argument of one value" },
+  { MAIL ASK "Limit=5/1d per attachment\n", 7, "per cannot count by 'attachment'" },
   /* when */
   { MAIL ASK "When=to\n", 7, "When= is ARGUMENT" },
   { MAIL ASK "When=to  any x\n", 7, "the operators are" },
@@ -226,7 +225,7 @@ static void
 test_accepted (void)
 {
   static const char *const texts[] = {
-    MAIL ASK "Limit=5/1d\nLimit=20/30d all-agents\nLimit=1/90s per subject\nLifetime=24h\n"
+    MAIL ASK "Limit=5/1d\nLimit=20/30d all-agents\nLimit=1/90s per to\nLifetime=24h\n"
              "Count=2\nSeparation=initiator\nWhen=to any *@a.example b@b.example\nWhen=cc empty\n",
     NOTE ALLOW "When=text all a b\nWhen=amount <= 5.00 EUR\nWhen=urgent is no\nWhen=until past\n",
     LIST "Decision=allow\n",
