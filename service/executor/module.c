@@ -22,9 +22,10 @@ runner_path (Executor *executor, const PolicyAction *action)
   return g_strdup_printf ("%s/%s.sock", executor->config->runner_dir, action->module);
 }
 
-/* file_handle: any descriptor with this content: equal content is the same file. */
+/* file_handle: a descriptor with this content that no other file of the call has: each stands once.
+ */
 static gint32
-file_handle (const Proposal *proposal, const JsonTree *file)
+file_handle (const Proposal *proposal, const JsonTree *file, gboolean *used)
 {
   const char *sha256 = json_tree_get_string (file, "sha256");
 
@@ -32,14 +33,16 @@ file_handle (const Proposal *proposal, const JsonTree *file)
     {
       g_autofree char *text = digest_to_string (proposal->files[i].sha256);
 
-      if (g_strcmp0 (sha256, text) == 0 || g_strcmp0 (sha256, strchr (text, ':') + 1) == 0)
-        return (gint32) i;
+      if (used[i] || g_strcmp0 (sha256, strchr (text, ':') + 1) != 0)
+        continue;
+      used[i] = TRUE;
+      return (gint32) i;
     }
   g_assert_not_reached ();
 }
 
 static GVariant *
-files_variant (const Proposal *proposal, const JsonTree *value)
+files_variant (const Proposal *proposal, const JsonTree *value, gboolean *used)
 {
   GVariantBuilder builder;
   gboolean list = json_tree_kind (value) == JSON_TREE_ARRAY;
@@ -51,7 +54,7 @@ files_variant (const Proposal *proposal, const JsonTree *value)
       const JsonTree *file = list ? json_tree_item (value, i) : value;
 
       g_variant_builder_add (&builder, "(sh)", json_tree_get_string (file, "name"),
-                             file_handle (proposal, file));
+                             file_handle (proposal, file, used));
     }
   return g_variant_builder_end (&builder);
 }
@@ -68,7 +71,7 @@ strings_variant (const JsonTree *value)
 }
 
 static GVariant *
-value_variant (const Proposal *proposal, const Type *type, const JsonTree *value)
+value_variant (const Proposal *proposal, const Type *type, const JsonTree *value, gboolean *used)
 {
   gboolean yes = FALSE;
 
@@ -81,7 +84,7 @@ value_variant (const Proposal *proposal, const Type *type, const JsonTree *value
       return strings_variant (value);
     case TYPE_WIRE_FILE:
     case TYPE_WIRE_FILES:
-      return files_variant (proposal, value);
+      return files_variant (proposal, value, used);
     case TYPE_WIRE_STRING:
     default:
       return g_variant_new_string (json_tree_string (value));
@@ -98,7 +101,7 @@ setting_text (const PolicySetting *setting)
   gboolean yes = FALSE;
 
   if (json_tree_boolean (setting->value, &yes))
-    return g_strdup (yes ? "true" : "false");
+    return g_strdup (yes ? "yes" : "no");
   if (json_tree_kind (setting->value) != JSON_TREE_ARRAY)
     return g_strdup (json_tree_string (setting->value));
   for (guint i = 0; i < json_tree_length (setting->value); i++)
@@ -112,6 +115,7 @@ call_new (const Proposal *proposal, const char *credential)
 {
   const PolicyAction *action = proposal->action;
   GVariantBuilder arguments, settings, facts;
+  gboolean used[HANDOVER_MAX_FILES] = { FALSE };
 
   g_variant_builder_init (&arguments, G_VARIANT_TYPE ("a(ssv)"));
   for (guint i = 0; i < action->arguments->len; i++)
@@ -120,7 +124,7 @@ call_new (const Proposal *proposal, const char *credential)
 
       g_variant_builder_add (
           &arguments, "(ssv)", argument->name, type_name (argument->type),
-          value_variant (proposal, argument->type, g_ptr_array_index (proposal->values, i)));
+          value_variant (proposal, argument->type, g_ptr_array_index (proposal->values, i), used));
     }
 
   g_variant_builder_init (&settings, G_VARIANT_TYPE ("a(sss)"));

@@ -122,6 +122,25 @@ test_module_gets_all (Bench *bench, gconstpointer data)
   g_assert_nonnull (strstr (text, scene.request->id));
 }
 
+/* Two files of the same content are two files: a runner refuses a descriptor that stands twice. */
+static void
+test_module_gets_equal_files (Bench *bench, gconstpointer data)
+{
+  g_auto (Scene) scene = { 0 };
+  g_autofree char *text = NULL;
+  Request *request = bench_mail (bench);
+
+  request_arguments (request, "[('to', <['a@example.com']>), ('subject', <'x'>), "
+                              "('attachment', <@a(sh) [('b.txt', 1), ('a.txt', 0)]>)]");
+  request_file (request, "the same");
+  request_file (request, "the same");
+  scene_approve (bench, &scene, request);
+  execute_good (bench, &scene, "done");
+
+  text = g_variant_print (bench->call, FALSE);
+  g_assert_nonnull (strstr (text, "<[('b.txt', handle 0), ('a.txt', 1)]>"));
+}
+
 /* What the module does, what it is taken for, and whether the same may be asked for again. */
 static void
 test_outcomes (Bench *bench, gconstpointer data)
@@ -306,6 +325,7 @@ main (int argc, char **argv)
   bench_test ("/executor/execute/once", test_once);
   bench_test ("/executor/execute/not-approved", test_not_approved);
   bench_test ("/executor/execute/module-gets-all", test_module_gets_all);
+  bench_test ("/executor/execute/module-gets-equal-files", test_module_gets_equal_files);
   bench_test ("/executor/execute/outcomes", test_outcomes);
   bench_test ("/executor/execute/runner-is-away", test_runner_is_away);
   bench_test ("/executor/execute/looked-at-again", test_looked_at_again);
