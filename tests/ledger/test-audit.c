@@ -123,11 +123,57 @@ test_tampered (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* An entry that was rewritten together with its own hash: the one after it tells. */
+static void
+test_rewritten (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) entries = NULL;
+  g_autoptr (GBytes) forged = NULL;
+  g_autofree char *file = fixture_state_path (fixture, "ledger.db");
+  const AuditEntry *entry = NULL;
+  sqlite3_stmt *query = NULL;
+  sqlite3 *db = NULL;
+  char *text = NULL;
+  char *name = NULL;
+  guint8 hash[PAE_DIGEST_SIZE];
+  guint64 count = 0;
+  gsize len = 0;
+
+  fill (fixture);
+  entries = ledger_audit (fixture->ledger, 2, 1, &error);
+  g_assert_no_error (error);
+  entry = g_ptr_array_index (entries, 0);
+  len = g_bytes_get_size (entry->entry);
+  text = g_strndup (g_bytes_get_data (entry->entry, NULL), len);
+  name = strstr (text, "it.lead");
+  g_assert_nonnull (name);
+  memcpy (name, "it.leaf", strlen ("it.leaf"));
+  forged = g_bytes_new_take (text, len);
+  pae_sha256 (PAE_TYPE_AUDIT, forged, hash);
+
+  fixture_close (fixture);
+  g_assert_cmpint (sqlite3_open (file, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_prepare_v2 (db, "UPDATE audit SET entry = ?, hash = ? WHERE seq = 2", -1,
+                                       &query, NULL),
+                   ==, SQLITE_OK);
+  sqlite3_bind_blob (query, 1, text, (int) len, SQLITE_STATIC);
+  sqlite3_bind_blob (query, 2, hash, sizeof hash, SQLITE_STATIC);
+  g_assert_cmpint (sqlite3_step (query), ==, SQLITE_DONE);
+  sqlite3_finalize (query);
+  g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
+  fixture_reopen (fixture);
+
+  g_assert_false (ledger_audit_verify (fixture->ledger, &count, hash, &error));
+  g_assert_nonnull (strstr (error->message, "audit entry 3 "));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   fixture_test ("/ledger/audit/every-change", test_every_change);
   fixture_test ("/ledger/audit/tampered", test_tampered);
+  fixture_test ("/ledger/audit/rewritten", test_rewritten);
   return g_test_run ();
 }
