@@ -80,14 +80,23 @@ person_answered (const Handover *reply, const GError *error, gpointer data)
 
   person->waiting = g_array_new (FALSE, FALSE, sizeof (Waiting));
   person->asking = FALSE;
-  g_clear_pointer (&person->credentials, g_variant_unref);
   person->until = 0;
   if (reply != NULL)
     {
-      credentials = g_variant_get_child_value (reply->body, 0);
-      person->credentials = g_variant_ref (credentials);
+      g_clear_pointer (&person->credentials, g_variant_unref);
+      person->credentials = g_variant_get_child_value (reply->body, 0);
       person->until =
-          clock_boottime () + (g_variant_n_children (credentials) > 0 ? FRESH : FRESH_NONE);
+          clock_boottime () + (g_variant_n_children (person->credentials) > 0 ? FRESH : FRESH_NONE);
+    }
+  else if (!executor_error_is_silence (error))
+    g_clear_pointer (&person->credentials, g_variant_unref);
+
+  /* While the executor is away nobody can be enrolled or revoked either: who was known may still
+   * look and deny, and nothing can be approved. */
+  if (person->credentials != NULL)
+    {
+      credentials = g_variant_ref (person->credentials);
+      error = NULL;
     }
 
   for (guint i = 0; i < waiting->len; i++)

@@ -164,6 +164,7 @@ broker_new (const BrokerParameters *parameters,
   broker->stopped = stopped;
   broker->stopped_data = data;
   broker->spool = -1;
+  broker->reach_period = parameters->reach_period;
   broker->request_hooks = (RequestHooks) { persist_request, life_moved, broker };
   broker->run_hooks = (RunHooks) { save_run, drop_run, broker };
   broker->requests =

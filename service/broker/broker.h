@@ -28,6 +28,7 @@ typedef struct
   const char *config_dir;      /* of undersign.conf, which may be absent */
   uid_t config_owner;
   const PolicyNames *names;
+  guint reach_period;          /* seconds between looks of reach.c */
   IdentityMap identity_map;    /* (nullable): of a test alone */
   gpointer identity_data;
 } BrokerParameters;
@@ -47,6 +48,7 @@ typedef struct
   Signals *signals;
 
   ExpiryTimer *close_timer, *reach_timer, *hourly_timer;
+  guint reach_period;
   int spool; /* directory of the copies of files */
   RequestHooks request_hooks;
   RunHooks run_hooks;

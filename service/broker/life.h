@@ -55,9 +55,8 @@ void successor_begin (Broker *broker, Request *refused);
 
 /* --- reach.c --- */
 
-/* reach_start: every minute, looks whether those who could approve still can. */
+/* reach_start: now and then, looks whether those who could approve still can. */
 void reach_start (Broker *broker);
-void reach_stop (Broker *broker);
 
 /* --- restart.c --- */
 

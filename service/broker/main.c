@@ -53,6 +53,7 @@ run (Program *program)
     .config_dir = UNDERSIGN_CONFIG_DIR,
     .config_owner = 0,
     .names = &policy_names_system,
+    .reach_period = 60,
   };
   g_autoptr (GError) error = NULL;
   g_autoptr (Broker) broker = broker_new (&parameters, stopped, program, &error);

@@ -8,8 +8,6 @@
 
 #include "service/base/wire.h"
 
-#define PERIOD 60 /* seconds */
-
 /* One look: the people of all pending requests, asked one after the other. */
 typedef struct
 {
@@ -190,13 +188,6 @@ void
 reach_start (Broker *broker)
 {
   if (broker->reach_timer == NULL)
-    broker->reach_timer = expiry_add_seconds (broker->expiry, PERIOD, look_begin, broker);
-}
-
-void
-reach_stop (Broker *broker)
-{
-  if (broker->reach_timer != NULL)
-    expiry_cancel (broker->expiry, broker->reach_timer);
-  broker->reach_timer = NULL;
+    broker->reach_timer = expiry_add_seconds (broker->expiry, broker->reach_period, look_begin,
+                                              broker);
 }

@@ -17,13 +17,19 @@
 #define PREPARE_RETRY 30 /* seconds */
 
 static void
-refuse (Request *request, const char *reason)
+end_as (Request *request, RequestState state, const char *reason)
 {
   RequestChange change = { .reason = reason };
   g_autoptr (GError) error = NULL;
 
-  if (!request_move (request, REQUEST_REFUSED, &change, &error))
+  if (!request_move (request, state, &change, &error))
     g_warning ("request %s: %s", request->id, error->message);
+}
+
+static void
+refuse (Request *request, const char *reason)
+{
+  end_as (request, REQUEST_REFUSED, reason);
 }
 
 /* --- preparing anew --- */
@@ -108,6 +114,8 @@ prepared (const Handover *reply, const GError *error, gpointer data)
     return;
   if (error == NULL)
     take_prepared (broker, request, reply);
+  else if (error->code == US_ERROR_NO_APPROVER)
+    end_as (request, REQUEST_UNREACHABLE, "");
   else if (!error_passes (error))
     refuse (request, error->message);
   else if (request->retry_timer == NULL)
@@ -120,13 +128,11 @@ restart_prepare (Broker *broker, Request *request)
 {
   g_autoptr (GVariant) raw = request_raw (request);
   gint64 expires = 0;
-  g_autoptr (GError) error = NULL;
 
   /* The old deadline may lie in another boot; what is left of it is told by the wall clock. */
   if (!clock_parse (request->expires, &expires) || expires <= clock_wall ())
     {
-      if (!request_move (request, REQUEST_EXPIRED, NULL, &error))
-        g_warning ("request %s: %s", request->id, error->message);
+      end_as (request, REQUEST_EXPIRED, "");
       return;
     }
   if (request->is_handed)

@@ -95,6 +95,7 @@ bed_start (Bed *bed)
     .config_dir = bed->dir,
     .config_owner = getuid (),
     .names = &set_names,
+    .reach_period = 1,
     .identity_map = map_uid,
     .identity_data = bed,
   };
