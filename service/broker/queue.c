@@ -71,7 +71,8 @@ static const char *const statements[N_STATEMENTS] = {
   [LOAD] = "SELECT body FROM requests WHERE id = ?1",
   [LIVE] = "SELECT id FROM requests WHERE live ORDER BY created, rowid",
   [CLOSE_DUE] = "SELECT id FROM requests WHERE close_due ORDER BY created, rowid",
-  [REFUSE] = "UPDATE requests SET state = 'refused', live = 0, close_due = 0 WHERE id = ?1",
+  [REFUSE] = "UPDATE requests SET state = 'refused', live = 0, close_due = 0,"
+             " ended = unixepoch () WHERE id = ?1",
   [FIND_KEY] = "SELECT id, key_digest FROM requests WHERE uid = ?1 AND key = ?2",
   [LIST] = "SELECT id, action, state FROM requests WHERE uid = ?1"
            " ORDER BY created DESC, rowid DESC LIMIT ?2",

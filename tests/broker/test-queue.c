@@ -132,6 +132,15 @@ test_round_trip (Fixture *fixture, gconstpointer data)
   g_assert_true (us_error_has_reason (error, US_REASON_NOT_FOUND));
 }
 
+static guint
+count_refused (Fixture *fixture)
+{
+  g_autoptr (GVariant) list = g_variant_ref_sink (queue_list (fixture->queue, SAMPLE_AGENT));
+  g_autofree char *text = g_variant_print (list, FALSE);
+
+  return strstr (text, "'refused'") != NULL ? (guint) g_variant_n_children (list) : 0;
+}
+
 /* A row that was changed on the disk is not read as something else. */
 static void
 test_unreadable (Fixture *fixture, gconstpointer data)
@@ -162,6 +171,9 @@ test_unreadable (Fixture *fixture, gconstpointer data)
       g_assert_true (queue_refuse_unreadable (fixture->queue, live[0]));
       left = queue_live (fixture->queue);
       g_assert_cmpuint (g_strv_length (left), ==, 0);
+      /* It is listed as refused as long as others that ended just now. */
+      queue_purge (fixture->queue, 1000);
+      g_assert_cmpuint (count_refused (fixture), ==, 1);
       meddle (fixture, "DELETE FROM requests");
     }
 }

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A restart at every point of a request's life: nothing is denied by it, nothing runs twice, and
+ * what the ledger knows better is believed.
+ */
+#include "dbus/error.h"
+#include "dbus/names.h"
+#include "dbus/reason.h"
+#include "tests/broker/bed.h"
+#include "tests/broker/sample.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+static void
+meddle (Bed *bed, const char *sql)
+{
+  g_autofree char *path = g_build_filename (bed->dir, "state", "queue.db", NULL);
+  sqlite3 *db = NULL;
+
+  g_assert_cmpint (sqlite3_open (path, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+  sqlite3_close (db);
+}
+
+static char *
+detail (Caller *caller, const char *path, const char *key)
+{
+  g_autoptr (GVariant) details = NULL;
+
+  g_free (caller_state (caller, path, &details));
+  return details_get (details, key);
+}
+
+static gboolean
+card_again (Caller *caller, const char *path, GError **error)
+{
+  g_autoptr (GVariant) card = caller_call (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetCard",
+                                           g_variant_new ("(o)", path), error);
+  g_autoptr (GVariant) details = NULL;
+  gboolean again = FALSE;
+
+  if (card == NULL)
+    return FALSE;
+  details = g_variant_get_child_value (card, 1);
+  g_assert_true (g_variant_lookup (details, "again", "b", &again));
+  return again;
+}
+
+typedef struct
+{
+  Caller *caller;
+  const char *path;
+} AgainWait;
+
+static gboolean
+is_again (gpointer data)
+{
+  const AgainWait *wait = data;
+
+  return card_again (wait->caller, wait->path, NULL);
+}
+
+static void
+test_pending (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autoptr (Caller) lead = bed_caller (bed, FAKE_LEAD);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = NULL;
+  AgainWait wait = { jones, NULL };
+  g_autoptr (GError) error = NULL;
+
+  fake_need (bed->fake, 2);
+  path = caller_submit (agent, run, "a@example.com", NULL);
+  wait.path = path;
+  g_assert_true (caller_approve (lead, path, "it.lead", "good", NULL, &error));
+  g_assert_false (caller_approve (jones, path, "hr.jones", "bad", NULL, &error));
+  g_clear_error (&error);
+  g_assert_false (card_again (jones, path, &error));
+  bed_stop (bed);
+  bed_start (bed);
+  bed_wait (is_again, &wait);
+  wait_state (agent, path, "pending");
+  g_assert_cmpuint (fake_prepared (bed->fake), ==, 2);
+  g_assert_cmpuint (limits_pending (bed->broker->limits, FAKE_AGENT), ==, 1);
+
+  /* The wrong assertion still counts. */
+  for (guint i = 1; i < REQUEST_ATTEMPTS; i++)
+    {
+      g_assert_false (caller_approve (jones, path, "hr.jones", "bad", NULL, &error));
+      g_assert_true (us_error_has_reason (error, US_REASON_SIGNATURE));
+      g_clear_error (&error);
+    }
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_ATTEMPTS));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+static void
+test_pending_goes_on (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  AgainWait wait = { jones, path };
+  g_autoptr (GError) error = NULL;
+
+  bed_stop (bed);
+  bed_start (bed);
+  bed_wait (is_again, &wait);
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  wait_state (agent, path, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* While the executor is away a pending request waits: it can be denied, and not approved. */
+static void
+test_pending_executor_away (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  AgainWait wait = { jones, path };
+  g_autoptr (GError) error = NULL;
+
+  bed_stop (bed);
+  fake_refuse (bed->fake, US_ERROR_HALTED, US_REASON_HALTED);
+  bed_start (bed);
+  bed_spin (200);
+  wait_state (agent, path, "pending");
+  g_assert_false (card_again (jones, path, &error));
+  g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
+  g_clear_error (&error);
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
+  g_clear_error (&error);
+
+  fake_refuse (bed->fake, 0, NULL);
+  bed_stop (bed);
+  bed_start (bed);
+  bed_wait (is_again, &wait);
+  fake_refuse (bed->fake, US_ERROR_HALTED, US_REASON_HALTED);
+  bed_stop (bed);
+  bed_start (bed);
+  bed_spin (100);
+  g_assert_true (caller_deny (jones, path, "not-now", &error));
+  wait_state (agent, path, "denied");
+}
+
+/* What can't be prepared anew is refused, with its reason; it is no denial. */
+static void
+test_pending_refused (Bed *bed, gconstpointer config)
+{
+  static const struct
+  {
+    int code;
+    const char *reason, *state;
+  } cases[] = {
+    { US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE, "refused" },
+    { US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT, "refused" },
+    { US_ERROR_NO_APPROVER, US_REASON_NO_APPROVER, "unreachable" },
+  };
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+      g_autofree char *reason = NULL;
+      g_autofree char *executed = NULL;
+
+      bed_stop (bed);
+      fake_refuse (bed->fake, cases[i].code, cases[i].reason);
+      bed_start (bed);
+      wait_state (agent, path, cases[i].state);
+      reason = detail (agent, path, "reason");
+      executed = detail (agent, path, "executed");
+      if (i < 2)
+        g_assert_true (g_str_has_prefix (reason, cases[i].reason));
+      g_assert_cmpstr (executed, ==, "no");
+      fake_refuse (bed->fake, 0, NULL);
+    }
+
+  /* Policy would now let it through: it has to be submitted anew. */
+  {
+    g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+
+    bed_stop (bed);
+    fake_decide (bed->fake, "allow");
+    bed_start (bed);
+    wait_state (agent, path, "refused");
+  }
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+static void
+test_pending_expired (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = NULL;
+
+  fake_lifetime (bed->fake, 1000);
+  path = caller_submit (agent, run, "a@example.com", NULL);
+  bed_stop (bed);
+  g_usleep (1200 * 1000);
+  bed_start (bed);
+  wait_state (agent, path, "expired");
+  g_assert_cmpuint (fake_prepared (bed->fake), ==, 1);
+}
+
+/* The ledger heard of an end that the queue has lost. */
+static void
+test_pending_closed (Bed *bed, gconstpointer config)
+{
+  static const char *const whys[] = { "denied", "withdrawn", "expired", "superseded",
+                                      "unreachable" };
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+
+  for (guint i = 0; i < G_N_ELEMENTS (whys); i++)
+    {
+      g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+
+      bed_stop (bed);
+      fake_put (bed->fake, request_id_of (path), "closed", whys[i]);
+      bed_start (bed);
+      wait_state (agent, path, whys[i]);
+    }
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+/* The ledger has a row of what the queue thinks is still pending, as after a power failure. */
+static void
+test_pending_ran (Bed *bed, gconstpointer config)
+{
+  static const char *const states[] = { "done", "failed", "unknown" };
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++)
+    {
+      g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+
+      bed_stop (bed);
+      fake_put (bed->fake, request_id_of (path), states[i], "");
+      bed_start (bed);
+      wait_state (agent, path, states[i]);
+    }
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+/* Approved, and nobody knows whether it was handed over: the ledger says. */
+static void
+test_approved (Bed *bed, gconstpointer config)
+{
+  static const struct
+  {
+    const char *row, *state;
+    guint ran;
+  } cases[] = {
+    { NULL, "done", 1 }, { "done", "done", 0 }, { "failed", "failed", 0 },
+    { "unknown", "unknown", 0 }, { "closed", "refused", 0 },
+  };
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  guint ran = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+      g_autoptr (GError) error = NULL;
+
+      fake_execute (bed->fake, "silent");
+      g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+      wait_state (agent, path, "approved");
+      bed_stop (bed);
+      if (cases[i].row != NULL)
+        fake_put (bed->fake, request_id_of (path), cases[i].row, "denied");
+      fake_execute (bed->fake, "done");
+      bed_start (bed);
+      wait_state (agent, path, cases[i].state);
+      ran += cases[i].ran;
+      g_assert_cmpuint (fake_ran (bed->fake), ==, ran);
+    }
+}
+
+/* An approval that the executor no longer takes (its seal is of another boot) is asked for anew. */
+static void
+test_approved_refused (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *successor = NULL;
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "silent");
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  bed_stop (bed);
+  fake_execute (bed->fake, "refuse");
+  bed_start (bed);
+  wait_state (agent, path, "refused");
+  bed_spin (100);
+  successor = detail (agent, path, "successor");
+  g_assert_nonnull (successor);
+  wait_state (agent, successor, "pending");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+/* Killed between consumption and reply, and while the module runs. */
+static void
+test_executing (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "hold");
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  wait_state (agent, path, "executing");
+  bed_stop (bed);
+  bed_start (bed);
+  bed_spin (100);
+  wait_state (agent, path, "executing");
+  fake_release (bed->fake);
+  wait_state (agent, path, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* A ledger that has forgotten what was consumed: nobody knows. */
+static void
+test_executing_forgotten (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *executed = NULL;
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "hold");
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  bed_stop (bed);
+  fake_put (bed->fake, request_id_of (path), "none", "");
+  bed_start (bed);
+  wait_state (agent, path, "unknown");
+  executed = detail (agent, path, "executed");
+  g_assert_cmpstr (executed, ==, "unknown");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* An unknown outcome stays, until a person has resolved it in the ledger. */
+static void
+test_unknown_resolved (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "unknown");
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  wait_state (agent, path, "unknown");
+  bed_stop (bed);
+  bed_start (bed);
+  wait_state (agent, path, "unknown");
+  bed_spin (1100);
+  wait_state (agent, path, "unknown");
+  fake_put (bed->fake, request_id_of (path), "done", "");
+  bed_spin (1100);
+  wait_state (agent, path, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* A row that can't be read is refused; the others and the daemon go on. */
+static void
+test_unreadable (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *other = caller_submit (agent, run, "b@example.com", NULL);
+  g_autofree char *sql = g_strdup_printf (
+      "UPDATE requests SET body = x'00' WHERE id = '%s'", request_id_of (path));
+  g_autoptr (GVariant) list = NULL;
+  g_autofree char *text = NULL;
+  g_autofree char *wanted = NULL;
+  AgainWait wait = { jones, other };
+  g_autoptr (GError) error = NULL;
+
+  bed_stop (bed);
+  meddle (bed, sql);
+  bed_start (bed);
+  bed_wait (is_again, &wait);
+  list = caller_call (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "ListRequests", NULL, &error);
+  g_assert_no_error (error);
+  text = g_variant_print (list, FALSE);
+  wanted = g_strdup_printf ("([('%s', 'mail.send', 'pending'), ('%s', 'mail.send', 'refused')],)",
+                            other, path);
+  g_assert_cmpstr (text, ==, wanted);
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_NOT_FOUND));
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  sample_quiet ();
+  bed_test ("/restart/pending", NULL, test_pending);
+  bed_test ("/restart/pending-goes-on", NULL, test_pending_goes_on);
+  bed_test ("/restart/pending-executor-away", NULL, test_pending_executor_away);
+  bed_test ("/restart/pending-refused", NULL, test_pending_refused);
+  bed_test ("/restart/pending-expired", NULL, test_pending_expired);
+  bed_test ("/restart/pending-closed", NULL, test_pending_closed);
+  bed_test ("/restart/pending-ran", NULL, test_pending_ran);
+  bed_test ("/restart/approved", NULL, test_approved);
+  bed_test ("/restart/approved-refused", NULL, test_approved_refused);
+  bed_test ("/restart/executing", NULL, test_executing);
+  bed_test ("/restart/executing-forgotten", NULL, test_executing_forgotten);
+  bed_test ("/restart/unknown-resolved", NULL, test_unknown_resolved);
+  bed_test ("/restart/unreadable", NULL, test_unreadable);
+  return g_test_run ();
+}
