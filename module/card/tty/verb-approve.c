@@ -74,7 +74,9 @@ find_credential (Approval *approval, GError **error)
     {
       const CardCredential *credential = g_ptr_array_index (accepted, i);
 
-      if (strcmp (credential->rp, rp) != 0 || credential->origin[0] != '\0')
+      /* a desktop key has no origin of its own: it says its relying party */
+      if (strcmp (credential->rp, rp) != 0 ||
+          (credential->origin[0] != '\0' && strcmp (credential->origin, rp) != 0))
         continue;
       for (guint j = 0; j < held->len; j++)
         {
