@@ -42,6 +42,23 @@ move_or_settle (Broker *broker, Request *request, RequestState to, const Request
   return FALSE;
 }
 
+/*
+ * A pending request that is known to be past that: it was consumed and the queue lost what it last
+ * knew, as it may where power fails, or a person's approval met a check that failed.
+ */
+static gboolean
+catch_up (Broker *broker, Request *request)
+{
+  gboolean moved = FALSE;
+
+  if (request->state != REQUEST_PENDING)
+    return TRUE;
+  request->is_handed = TRUE; /* not again */
+  moved = move_or_settle (broker, request, REQUEST_APPROVED, NULL);
+  request->is_handed = FALSE;
+  return moved;
+}
+
 /* --- the outcome --- */
 
 /* outcome_state: of a word of the executor; what is not known is unknown. */
@@ -80,7 +97,7 @@ hand_over_refuse (Broker *broker, Request *request, const GError *error)
 {
   RequestChange change = { .reason = error->message };
 
-  if (move_or_settle (broker, request, REQUEST_REFUSED, &change))
+  if (catch_up (broker, request) && move_or_settle (broker, request, REQUEST_REFUSED, &change))
     life_answer (request, error);
 }
 
@@ -225,23 +242,6 @@ take_none (Broker *broker, Request *request)
     restart_prepare (broker, request);
   else if (request->state == REQUEST_EXECUTING)
     move_or_settle (broker, request, REQUEST_UNKNOWN, &change);
-}
-
-/*
- * The ledger is ahead: the queue lost what it last knew, as it may where power fails.  That it was
- * approved is certain, since it was consumed.
- */
-static gboolean
-catch_up (Broker *broker, Request *request)
-{
-  gboolean moved = FALSE;
-
-  if (request->state != REQUEST_PENDING)
-    return TRUE;
-  request->is_handed = TRUE; /* not again */
-  moved = move_or_settle (broker, request, REQUEST_APPROVED, NULL);
-  request->is_handed = FALSE;
-  return moved;
 }
 
 static void

@@ -45,7 +45,7 @@ void hand_over (Broker *broker, Request *request);
 void hand_over_settle (Broker *broker, Request *request);
 void hand_over_settle_later (Broker *broker, Request *request);
 
-/* hand_over_refuse: a check at the execution failed: nothing ran. */
+/* hand_over_refuse: a check failed after a person had approved: nothing ran. */
 void hand_over_refuse (Broker *broker, Request *request, const GError *error);
 
 /* --- successor.c --- */

@@ -261,6 +261,12 @@ do_answer (Fake *fake, const Handover *call, GError **error)
   g_variant_get_child (call->body, 1, "&s", &decision);
   if (!ledger_check_free (fake, id, error))
     return NULL;
+  if (g_variant_get_size (signature) == 4 &&
+      memcmp (g_variant_get_data (signature), "late", 4) == 0)
+    {
+      us_error_set (error, US_ERROR_REFUSED, US_REASON_RECORD_CHANGED, "the policy was edited");
+      return NULL;
+    }
   if (g_variant_get_size (signature) != 4 ||
       memcmp (g_variant_get_data (signature), "good", 4) != 0)
     {
