@@ -62,7 +62,7 @@ static GVariant *
 credential_variant (const Passkey *passkey)
 {
   return g_variant_new ("(@ayssss)", variant_of_bytes (passkey->credential), passkey->kind,
-                        passkey->rp, passkey_origin (passkey->rp, passkey->origin), passkey->label);
+                        passkey->rp, passkey->origin, passkey->label);
 }
 
 /* approver_variant: one person with all passkeys that count for this requirement. */
