@@ -293,7 +293,8 @@ on_name_lost (GDBusConnection *bus, const char *name, gpointer data)
 {
   Admin *admin = data;
 
-  g_warning ("cannot own %s, or lost it", name);
+  if (!g_dbus_connection_is_closed (admin->state.bus))
+    g_warning ("cannot own %s, or lost it", name);
   admin->status = 1;
   g_main_loop_quit (admin->loop);
 }

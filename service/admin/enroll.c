@@ -140,7 +140,7 @@ handle_begin_enroll (const AdminCall *call, GError **error)
                          call->state->config->enrolment_seconds);
   g_variant_dict_init (&parameters, NULL);
   g_variant_dict_insert (&parameters, "rp", "s", open->rp);
-  g_variant_dict_insert (&parameters, "origin", "s", open->origin);
+  g_variant_dict_insert (&parameters, "origin", "s", passkey_origin (open->rp, open->origin));
   g_variant_dict_insert_value (&parameters, "user-id", user_handle (open));
   g_variant_dict_insert_value (&parameters, "algorithms",
                                g_variant_new_fixed_array (G_VARIANT_TYPE_INT32, algorithms,

@@ -74,7 +74,7 @@ relying_party_find (
   if (rp == NULL || strcmp (rp, own) == 0)
     {
       *out_rp = g_strdup (own);
-      *out_origin = g_strdup (own);
+      *out_origin = g_strdup ("");
       return TRUE;
     }
   if (!is_domain (rp))

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 /*
  * relying_party_find:
  * @rp: (nullable): NULL is a key held on the desktop
+ * @out_origin: (out): as passkey_origin() takes it: "" for a key held on the desktop
  *
  * Returns: FALSE with reason bad-value for one that root has not configured.
  */

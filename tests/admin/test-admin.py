@@ -288,7 +288,7 @@ class Enrolment(Base):
         self.assertEqual(self.finish(identifier), (b"\x0b\x16",))
         line = self.handed_over()[-1]
         self.assertTrue(line.startswith(f"32 ('daemon', 1, 'software', 'desk', '{parameters['rp']}'"
-                                        f", '{parameters['rp']}', "), line)
+                                        ", '', "), line)
         self.assertIn(", ".join(f"0x{byte:02x}" for byte in challenge), line)
         self.assertTrue(line.endswith(f"[0xa0], {os.getuid()})"), line)
 
