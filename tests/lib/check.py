@@ -83,15 +83,32 @@ class Check:
             if not self.tally.add_all(f"{name} ({build.name})", found):
                 print(text[-12000:])
 
+    def demonstration(self, build):
+        """tests/try --auto, with a build that is there."""
+        self.say(f"tests/try --auto ({build.name})")
+        log = os.path.join(self.work, f"{build.name}.try.log")
+        status = self.run_logged([os.path.join(build.source, "tests/try"), "--auto", "--build",
+                                  build.path], log)
+        good = self.tally.add("try", f"tests/try --auto ({build.name})",
+                              results.PASSED if status == 0 else results.FAILED,
+                              f"ended with {status}")
+        if good == results.FAILED:
+            with open(log, encoding="utf-8", errors="replace") as output:
+                print(output.read()[-12000:])
+
     def in_namespace(self, build, command, log, timeout=900):
         """Runs @command where @build is installed; the exit status, None where it took too long."""
         entry = os.path.join(build.source, "tests/lib/namespace")
-        environment = {**os.environ, **SANITIZER_ENVIRONMENT}
+        return self.run_logged(["/usr/bin/python3", "-B", entry, "--build", build.path, *command],
+                               log, timeout)
+
+    @staticmethod
+    def run_logged(command, log, timeout=900):
+        """Runs @command as root; the exit status, None where it took too long."""
         with open(log, "wb") as output:
-            process = subprocess.Popen(
-                ["/usr/bin/python3", "-B", entry, "--build", build.path, *command],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment,
-                start_new_session=True)
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
+                                       stderr=output, env={**os.environ, **SANITIZER_ENVIRONMENT},
+                                       start_new_session=True)
             try:
                 return process.wait(timeout)
             except subprocess.TimeoutExpired:
@@ -113,6 +130,7 @@ class Check:
         for build in (sanitized, release):
             if build:
                 self.system_tests(build)
+                self.demonstration(build)
 
     def finish(self):
         for suite, name, note in self.tally.failures:

@@ -1,0 +1,149 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The administrator's mechanism with the real bus and the real polkit: who may, and what is kept."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+
+from undersign_test import bus, people, tap, units, world  # noqa: E402
+
+RULE = """polkit.addRule(function (action, subject) {
+  if (action.id == "org.undersign1.%s" && subject.user == "%s")
+    return polkit.Result.YES;
+});
+"""
+CALLS = {
+    "BeginEnroll": ("(sa{sv})", ("hr.jones", {"kind": ("s", "software"), "label": ("s", "x")})),
+    "ListPasskeys": (None, None),
+    "RevokePasskey": ("(ay)", (b"\1",)),
+    "RemoveCredential": ("(ss)", ("null", "x")),
+    "ReloadPolicy": (None, None),
+    "Halt": ("(s)", ("x",)),
+    "Resume": ("(s)", ("x",)),
+    "Resolve": ("(sss)", ("0" * 32, "done", "x")),
+    "ReadAudit": ("(tu)", (1, 1)),
+    "Status": (None, None),
+}
+
+
+def ctl(*arguments, user="root", text=""):
+    if user != "root":
+        return people.run_as(user, ["undersignctl", *arguments, "--json"], input=text)
+    return subprocess.run(["undersignctl", *arguments, "--json"], input=text, text=True,
+                          capture_output=True, check=False)
+
+
+class Admin(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.world = world.World(services=("undersign-executor",))
+        cls.world.start()
+        cls.addClassCleanup(cls.world.check_logs)
+        cls.addClassCleanup(cls.world.stop)
+
+    def allow(self, action, user):
+        path = "/etc/polkit-1/rules.d/10-test.rules"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(RULE % (action, user))
+        os.chmod(path, 0o644)
+        self.addCleanup(self.world.polkit.restart)
+        self.addCleanup(os.unlink, path)
+        self.world.polkit.restart()
+
+    def test_people_and_agents_are_denied(self):
+        for user in ("alice", "hr.jones", "agent-offboarding", "nobody"):
+            with bus.Peer(user) as peer:
+                for member, (signature, value) in CALLS.items():
+                    error = peer.error(bus.ADMIN, member, signature, value, path=bus.PATH + "/Admin")
+                    self.assertEqual((error.name, error.reason),
+                                     (bus.ERROR + "Refused", "denied-by-rule"), f"{user} {member}")
+                error = peer.error(bus.ADMIN, "SetCredential", "(ssh)", ("null", "x", 0),
+                                   path=bus.PATH + "/Admin", files=[bus.File(b"secret")])
+                self.assertEqual(error.reason, "denied-by-rule")
+        self.assertEqual(json.loads(ctl("status").stdout)["halted"], "")
+        self.assertEqual(json.loads(ctl("passkey", "list").stdout), [])
+
+    def test_what_the_bus_itself_refuses(self):
+        with bus.Peer("root") as peer:
+            for interface, member in (("org.freedesktop.DBus.Introspectable", "Introspect"),
+                                      ("org.freedesktop.DBus.Peer", "Ping"),
+                                      (bus.ADMIN, "Quit")):
+                error = peer.error(interface, member, path=bus.PATH + "/Admin",
+                                   destination="org.undersign1.Admin")
+                self.assertEqual(error.name, "org.freedesktop.DBus.Error.AccessDenied")
+
+    def test_root_may(self):
+        done = ctl("status")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertTrue(json.loads(done.stdout)["running"])
+        self.assertEqual(ctl("halt", "for a test").returncode, 0)
+        self.assertFalse(json.loads(ctl("status").stdout)["running"])
+        self.assertEqual(ctl("resume", "after it").returncode, 0)
+        self.assertTrue(json.loads(ctl("status").stdout)["running"])
+        shown = [json.loads(line) for line in ctl("audit", "show").stdout.splitlines()]
+        self.assertGreaterEqual(len(shown), 2)
+        verified = json.loads(ctl("audit", "verify").stdout)
+        self.assertEqual(verified["head"], json.loads(ctl("status").stdout)["head"])
+
+    def test_a_rule_gives_one_verb_to_one_person(self):
+        self.allow("status", "alice")
+        self.assertEqual(ctl("status", user="alice").returncode, 0)
+        self.assertEqual(ctl("halt", "x", user="alice").returncode, 1)
+        self.assertEqual(ctl("status", user="hr.jones").returncode, 1)
+
+    def test_no_polkit(self):
+        self.world.polkit.stop()
+        # The bus would start it again: it is made to fail, as a broken one does.
+        service = "/usr/share/dbus-1/system-services/org.freedesktop.PolicyKit1.service"
+        os.rename(service, service + ".away")
+        try:
+            self.world.reload_bus()
+            done = ctl("halt", "x")
+            self.assertEqual(json.loads(done.stdout)["reason"], "denied-by-rule")
+        finally:
+            os.rename(service + ".away", service)
+            self.world.reload_bus()
+            self.world.polkit.start()
+        self.assertTrue(json.loads(ctl("status").stdout)["running"])
+
+    def test_credential(self):
+        secret = "hunter2 of the null module"
+        done = ctl("credential", "set", "null", "rehearsal", text=secret + "\n")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        path = "/etc/credstore.encrypted/undersign-null.rehearsal"
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        with open(path, encoding="utf-8") as file:
+            self.assertNotIn("hunter2", file.read())
+        runner = self.world.runners["null"]
+        runner.reload_unit()
+        runner.restart()
+        loaded = f"{runner.unit.credentials}/rehearsal"
+        with open(loaded, encoding="utf-8") as file:
+            self.assertEqual(file.read(), secret)
+        for user in ("undersign", "undersign-executor", "agent-other", "alice"):
+            self.assertNotEqual(people.run_as(user, ["cat", loaded], cwd="/").returncode, 0, user)
+        self.assertEqual(ctl("credential", "remove", "null", "rehearsal").returncode, 0)
+        self.assertFalse(os.path.exists(path))
+        runner.reload_unit()
+        runner.restart()
+        self.assertFalse(os.path.exists(loaded))
+        for name in os.listdir(units.LOGS):
+            with open(f"{units.LOGS}/{name}", encoding="utf-8", errors="replace") as log:
+                self.assertNotIn("hunter2", log.read())
+
+    def test_it_is_started_by_the_bus_and_by_nobody_else(self):
+        done = people.run_as("alice", ["/usr/libexec/undersign-admin"])
+        self.assertNotEqual(done.returncode, 0)
+        done = subprocess.run(["/usr/libexec/undersign-admin", "x"], capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    tap.main("system/admin")
