@@ -13,6 +13,7 @@ import signal
 import struct
 import termios
 import time
+import tty
 
 from . import people
 
@@ -90,6 +91,34 @@ class Terminal:
 
     def line(self, text):
         self.type(text + "\r")
+
+    def interact(self):
+        """Lets whoever sits at our own terminal use the program until it ends; its exit status."""
+        before = termios.tcgetattr(0)
+        resized = signal.signal(signal.SIGWINCH, lambda *_: self._take_size())
+        self._take_size()
+        tty.setraw(0)
+        try:
+            while self._relay():
+                pass
+        finally:
+            termios.tcsetattr(0, termios.TCSADRAIN, before)
+            signal.signal(signal.SIGWINCH, resized)
+        return self.wait()
+
+    def _take_size(self):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, fcntl.ioctl(0, termios.TIOCGWINSZ, bytes(8)))
+
+    def _relay(self):
+        ready, _, _ = select.select([0, self.master], [], [])
+        if 0 in ready:
+            os.write(self.master, os.read(0, 4096))
+        if self.master in ready:
+            before = len(self.raw)
+            if not self._read(0):
+                return False
+            os.write(1, self.raw[before:])
+        return True
 
     def settle(self, quiet=0.3, timeout=10.0):
         """Reads until nothing has come for @quiet seconds."""

@@ -199,6 +199,15 @@ class World:
             self.executor.stop()
         self.executor.start()
 
+    @staticmethod
+    def ctl(*arguments, text=None):
+        """undersignctl as root, which must succeed; what it printed."""
+        done = subprocess.run(["undersignctl", *arguments], input=text, text=True,
+                              capture_output=True, check=False, timeout=120)
+        if done.returncode != 0:
+            raise AssertionError(f"undersignctl {arguments[0]}: {done.stdout}{done.stderr}")
+        return done.stdout
+
     def reload_bus(self):
         """The bus reads its own configuration and the service files anew."""
         subprocess.run(["dbus-send", "--system", "--print-reply", "--dest=org.freedesktop.DBus",
