@@ -133,7 +133,7 @@ parse_options (Cli *cli, const Verb *verb, char ***words, char ***out_args, GErr
     { "json", 'j', 0, G_OPTION_ARG_NONE, &cli->json, NULL, NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &cli->help, NULL, NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, out_args, NULL, NULL },
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   const GOptionEntry request[] = {
     { "run", 0, 0, G_OPTION_ARG_FILENAME, &cli->run, NULL, NULL },
@@ -142,11 +142,11 @@ parse_options (Cli *cli, const Verb *verb, char ***words, char ***out_args, GErr
     { "idempotency-key", 0, 0, G_OPTION_ARG_FILENAME, &cli->idempotency_key, NULL, NULL },
     { "supersedes", 0, 0, G_OPTION_ARG_FILENAME, &cli->supersedes, NULL, NULL },
     { "wait", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, on_wait, NULL, NULL },
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   const GOptionEntry wait[] = {
     { "timeout", 0, 0, G_OPTION_ARG_CALLBACK, on_wait, NULL, NULL },
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   GOptionGroup *group = g_option_group_new (NULL, NULL, NULL, cli, NULL);
