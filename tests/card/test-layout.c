@@ -103,6 +103,8 @@ test_pages_hold_every_line (void)
 
           g_assert_cmpuint (next, >, start);
           g_assert_cmpuint (next - start, <=, rows);
+          g_assert_true (next == lines->len ||
+                         !((const Line *) g_ptr_array_index (lines, next))->joined);
           start = next;
           pages++;
         }

@@ -240,6 +240,7 @@ add_claim (Layout *layout, const Card *card)
         }
     }
   add (layout, "", LINE_WARNING, "", bottom);
+  ((Line *) g_ptr_array_index (layout->lines, layout->lines->len - 1))->joined = TRUE;
 }
 
 static void
@@ -320,8 +321,9 @@ layout_page (GPtrArray *lines, guint start, guint rows)
   if (end < lines->len && end > start + 1)
     {
       const Line *last = g_ptr_array_index (lines, end - 1);
+      const Line *next = g_ptr_array_index (lines, end);
 
-      if (last->style == LINE_HEADING && last->label[0] == '\0')
+      if (next->joined || (last->style == LINE_HEADING && last->label[0] == '\0'))
         end--;
     }
   return end;

@@ -30,6 +30,7 @@ typedef struct
   char *text;
   LineStyle style;
   gboolean first;  /* of its row, or no row at all */
+  gboolean joined; /* to the line before it: it does not begin a page */
   char *continued; /* the label of the row that this line goes on with; "" where first */
 } Line;
 
@@ -49,7 +50,8 @@ GPtrArray *layout_card (const Card *card, const LayoutOptions *options);
  * @rows: lines that a page may have, at least 2
  * @start: of the page, 0 for the first
  *
- * Returns: where the next page starts; @lines->len after the last.  A heading does not stand last.
+ * Returns: where the next page starts; @lines->len after the last.  A heading does not stand last,
+ * and the end of a frame not first.
  */
 guint layout_page (GPtrArray *lines, guint start, guint rows);
 
