@@ -73,6 +73,17 @@ append_spaces (
     g_string_append_c (out, ' ');
 }
 
+/* How many bytes from @c on are ASCII that stands for itself and is no space. */
+static gsize
+plain_length (const char *c, const char *end)
+{
+  const char *start = c;
+
+  while (c < end && g_ascii_isgraph (*c) && *c != '\\')
+    c++;
+  return (gsize) (c - start);
+}
+
 void
 escape_append (GString *out, const char *text, gsize len, EscapeMode mode, EscapeCount *count)
 {
@@ -83,10 +94,22 @@ escape_append (GString *out, const char *text, gsize len, EscapeMode mode, Escap
 
   for (const char *c = text; c < end;)
     {
-      gunichar u = g_utf8_get_char (c);
-      guint flags = char_flags (u, NULL);
-      gsize n = 1;
+      gsize n = plain_length (c, end);
+      gunichar u;
+      guint flags;
 
+      if (n > 0)
+        {
+          g_string_append_len (out, c, (gssize) n);
+          sum->shown += n;
+          marks = 0;
+          c += n;
+          continue;
+        }
+
+      u = g_utf8_get_char (c);
+      flags = char_flags (u, NULL);
+      n = 1;
       if (u == ' ')
         {
           n = run_length (c, end);

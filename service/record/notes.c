@@ -213,6 +213,8 @@ read_form (Notes *notes, const char *text)
 void
 notes_read (Notes *notes, const char *text)
 {
+  if (g_str_is_ascii (text)) /* nothing in ASCII deserves a note of these */
+    return;
   read_characters (notes, text);
   read_scripts (notes, text);
   read_marks (notes, text);

@@ -26,7 +26,7 @@ char *
 fault_line (const char *value)
 {
   for (const char *c = value; *c != '\0'; c = g_utf8_next_char (c))
-    if (char_flags (g_utf8_get_char (c), NULL) & CHAR_CONTROL)
+    if (!g_ascii_isprint (*c) && (char_flags (g_utf8_get_char (c), NULL) & CHAR_CONTROL))
       return fault_at (value, c, "is a control or format character");
   return NULL;
 }

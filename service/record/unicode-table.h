@@ -30,6 +30,17 @@ static const char *const script_names[] = {
   "Yi", "Zanabazar Square",
 };
 
+#define SCRIPT_LATIN 68
+
+/* Flags of the first 128, whose letters are Latin. */
+static const guint8 ascii[128] = {
+  64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
+  64, 64, 64, 64, 64, 64, 64, 64, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9,
+  9, 9, 9, 9, 1, 1, 1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+  5, 5, 5, 5, 1, 1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+  5, 5, 5, 1, 1, 1, 1, 64,
+};
+
 /* First, last, flags (CHAR_*), script; sorted.  What is not here is escaped. */
 static const UnicodeRange ranges[] = {
   {0x0,0x1f,0x40,0}, {0x20,0x2f,0x1,0}, {0x30,0x39,0x9,0}, {0x3a,0x40,0x1,0}, {0x41,0x5a,0x5,68},

@@ -121,6 +121,11 @@ def write(ranges):
         "static const char *const script_names[] = {",
     ]
     out += wrap(f'"{n.replace("_", " ")}",' for n in names)
+    flags = {c: f for first, last, f, _ in ranges[:20] for c in range(first, last + 1)}
+    out += ["};", "", f"#define SCRIPT_LATIN {names.index('Latin')}", "",
+            "/* Flags of the first 128, whose letters are Latin. */",
+            "static const guint8 ascii[128] = {"]
+    out += wrap(f"{flags.get(c, 0)}," for c in range(128))
     out += ["};", "", "/* First, last, flags (CHAR_*), script; sorted.  What is not here is escaped. */",
             "static const UnicodeRange ranges[] = {"]
     out += wrap(f"{{0x{a:x},0x{b:x},0x{f:x},{names.index(n)}}}," for a, b, f, n in ranges)

@@ -23,6 +23,12 @@ char_flags (gunichar c, guint8 *out_script)
   gsize low = 0;
   gsize high = G_N_ELEMENTS (ranges);
 
+  if (c < G_N_ELEMENTS (ascii))
+    {
+      if (out_script != NULL)
+        *out_script = ascii[c] & CHAR_LETTER ? SCRIPT_LATIN : 0;
+      return ascii[c];
+    }
   if (out_script != NULL)
     *out_script = 0;
 
