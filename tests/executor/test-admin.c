@@ -194,8 +194,7 @@ test_enrol_and_revoke (Bench *bench, gconstpointer data)
 
   call_good (bench, HANDOVER_APPROVER, g_variant_new ("(u)", 3004u), WIRE_APPROVER_REPLY, &active);
   text = g_variant_print (active.body, FALSE);
-  g_assert_nonnull (strstr (text, "'software', 'undersign:" BENCH_HOST "', 'undersign:" BENCH_HOST
-                                  "', 'a test key'"));
+  g_assert_nonnull (strstr (text, "'software', 'undersign:" BENCH_HOST "', '', 'a test key'"));
   call_good (bench, HANDOVER_REVOKE, g_variant_new ("(@ayu)", credential, 0u), WIRE_EMPTY, &done);
   handover_clear (&active);
   call_good (bench, HANDOVER_APPROVER, g_variant_new ("(u)", 3004u), WIRE_APPROVER_REPLY, &active);
