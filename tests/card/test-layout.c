@@ -103,7 +103,8 @@ test_pages_hold_every_line (void)
 
           g_assert_cmpuint (next, >, start);
           g_assert_cmpuint (next - start, <=, rows);
-          g_assert_true (next == lines->len ||
+          /* a page of three lines has no room for a frame and its words */
+          g_assert_true (next == lines->len || rows < 4 ||
                          !((const Line *) g_ptr_array_index (lines, next))->joined);
           start = next;
           pages++;

@@ -45,6 +45,12 @@ add (Layout *layout, const char *label, LineStyle style, const char *continued, 
   g_ptr_array_add (layout->lines, line);
 }
 
+static Line *
+last_line (Layout *layout)
+{
+  return g_ptr_array_index (layout->lines, layout->lines->len - 1);
+}
+
 static const char *
 choose (const Layout *layout, const char *pretty, const char *ascii)
 {
@@ -236,11 +242,12 @@ add_claim (Layout *layout, const Card *card)
                                                    g_ptr_array_index (pieces, k), NULL);
 
               add (layout, "", LINE_PLAIN, i + j + k == 0 ? "" : title, line);
+              last_line (layout)->joined = i + j + k == 0;
             }
         }
     }
   add (layout, "", LINE_WARNING, "", bottom);
-  ((Line *) g_ptr_array_index (layout->lines, layout->lines->len - 1))->joined = TRUE;
+  last_line (layout)->joined = TRUE;
 }
 
 static void
@@ -316,15 +323,17 @@ layout_card (const Card *card, const LayoutOptions *options)
 guint
 layout_page (GPtrArray *lines, guint start, guint rows)
 {
-  guint end = MIN (start + MAX (rows, 2), lines->len);
+  const guint full = MIN (start + MAX (rows, 2), lines->len);
+  guint end = full;
 
-  if (end < lines->len && end > start + 1)
+  while (end < lines->len && end > start + 1)
     {
       const Line *last = g_ptr_array_index (lines, end - 1);
       const Line *next = g_ptr_array_index (lines, end);
 
-      if (next->joined || (last->style == LINE_HEADING && last->label[0] == '\0'))
-        end--;
+      if (!next->joined && (last->style != LINE_HEADING || last->label[0] != '\0'))
+        return end;
+      end--;
     }
-  return end;
+  return end < lines->len ? full : end;
 }

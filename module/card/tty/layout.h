@@ -50,8 +50,8 @@ GPtrArray *layout_card (const Card *card, const LayoutOptions *options);
  * @rows: lines that a page may have, at least 2
  * @start: of the page, 0 for the first
  *
- * Returns: where the next page starts; @lines->len after the last.  A heading does not stand last,
- * and the end of a frame not first.
+ * Returns: where the next page starts; @lines->len after the last.  A heading or the top of a frame
+ * does not stand last, and the end of a frame not first, unless the page would be empty.
  */
 guint layout_page (GPtrArray *lines, guint start, guint rows);
 
