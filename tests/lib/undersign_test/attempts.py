@@ -56,13 +56,13 @@ class Attempts:
         expect(found["executed"] == "no", "something ran")
         status, _ = self.agent.json("withdraw", found["request"])
         expect(status == 0, "it could not be withdrawn")
-        return f"a new request, {found['request'][:8]}…: waits for an approval of its own"
+        return f"pending: {found['request'][:8]}… needs its own approval"
 
     def _refused(self, agent, words, reason):
         status, found = agent.json(*words)
         expect(status in (6, 126), f"exit status {status}: {found}")
         expect(found["error"]["reason"] == reason, f"refused as {found['error']}")
-        return f"{found['error']['name']}: {found['error']['message']}"
+        return f"{found['error']['name']}: {found['error']['reason']}"
 
     def _pending(self, *words):
         found = self.agent.request(*(words or self.mail))
@@ -101,7 +101,7 @@ class Attempts:
             error = peer.error(bus.APPROVER, "GetStatement", "(oa{sv})",
                                (f"{bus.PATH}/request/{request}",
                                 {"decision": ("s", "approve"), "credential": ("ay", credential)}))
-        return f"{error.name.rpartition('.')[2]}: {error.text}"
+        return f"{error.name.rpartition('.')[2]}: {error.reason}"
 
     def other_agent(self):
         words = ["request", *[word for word in self.mail if not word.startswith("attachment")]]
@@ -138,7 +138,8 @@ class Attempts:
             policy.write()
             self.world.ctl("policy", "reload")
         self.agent.json("withdraw", successor)
-        return (found["reason"], [f"new card: {change}" for change in changes])
+        return (f"refused: {found['reason'].partition(':')[0]}; there is a new card:",
+                [f"  {change}" for change in changes])
 
     def _successor(self, request):
         """It is prepared right after the refusal."""
@@ -163,14 +164,14 @@ class Attempts:
         found = self.agent.status(request)
         expect((found["state"], found["executed"]) == ("pending", "no"), f"it is {found}")
         self.agent.json("withdraw", request)
-        return last_line(answer.text) + "; it waits, with a new card"
+        return f"{last_line(answer.text).partition(':')[0]}; it waits, with a new card"
 
     def expired(self):
         words = [word for word in self.mail if not word.startswith("to=")]
         request = self._pending(*words, "to=soon@example.com")
         found = self.agent.wait(request, 20)
         expect((found["state"], found["executed"]) == ("expired", "no"), f"it is {found}")
-        return f"expired; to the approver: {self._no_statement(request)}"
+        return f"expired; the approver: {self._no_statement(request)}"
 
 
 def change_line(row):

@@ -57,13 +57,12 @@ class Stage:
     def result(self, good, what, said, also=()):
         """One line: what was tried, what was said, and that it came to nothing."""
         mark = self._style("1;32", "✓") if good else self._style("1;31", "✗")
-        note = "mailbox unchanged" if good else "NOT AS IT MUST BE"
-        head = f"  {mark} {what:<27} "
-        first, *rest = textwrap.wrap(said, WIDTH - 31) or [""]
-        self.line(head + first)
+        note = self._style("2", "mailbox unchanged") if good \
+            else self._style("1;31", "NOT AS IT MUST BE")
+        first, *rest = textwrap.wrap(said, 46) or [""]
+        self.line(f"  {mark} {what:<27} {first:<46} {note}")
         for line in (*rest, *also):
             self.line(" " * 32 + line)
-        self.line(" " * 32 + self._style("2" if good else "1;31", note))
 
     def verdict(self, good, text):
         self.line()
