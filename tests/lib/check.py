@@ -4,6 +4,7 @@
 import argparse
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -96,6 +97,21 @@ class Check:
             with open(log, encoding="utf-8", errors="replace") as output:
                 print(output.read()[-12000:])
 
+    def mutants(self):
+        """tests/mutate: drops one refusing check at a time; its test must turn red."""
+        self.say("tests/mutate/run")
+        log = os.path.join(self.work, "mutate.log")
+        status = self.run_logged(["/usr/bin/python3", "-B",
+                                  os.path.join(TESTS, "mutate/run")], log)
+        with open(log, encoding="utf-8", errors="replace") as output:
+            text = output.read()
+        found = [(name, results.PASSED if word == "ok" else results.FAILED, note)
+                 for word, name, note in re.findall(r"^(ok|FAIL) +(\S+): (.*)$", text, re.MULTILINE)]
+        if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
+            found.append(("exit", results.FAILED, f"ended with {status}"))
+        if not self.tally.add_all("mutants", found):
+            print(text[-12000:])
+
     def in_namespace(self, build, command, log, timeout=900):
         """Runs @command where @build is installed; the exit status, None where it took too long."""
         entry = os.path.join(build.source, "tests/lib/namespace")
@@ -131,6 +147,7 @@ class Check:
             if build:
                 self.system_tests(build)
                 self.demonstration(build)
+        self.mutants()
 
     def finish(self):
         for suite, name, note in self.tally.failures:
