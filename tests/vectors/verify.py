@@ -1,0 +1,249 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Holds the vectors of record/ against an implementation of its own.
+
+This program and the package beside it, independent/, were written from undersign-record(7) alone,
+without a look at the source of Undersign or at what computes the vectors. It needs Python's
+standard library, the package cryptography and version 15.0.0 of the Unicode Character Database.
+
+It prints a line for each mismatch and says at the end how many vectors passed. It fails on any
+mismatch, and where a vector is there that it has not checked.
+"""
+import json
+import os
+import sys
+
+from independent import assertion, card, differences, digests, json_text, texts, unidata, values
+from independent.refusal import Refused
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'record')
+SKIPPED = 77
+
+
+def verdict_of(function, *arguments):
+    """The verdict word, the named spelling, and what the function gave."""
+    try:
+        return 'ok', None, function(*arguments)
+    except Refused as refused:
+        return refused.reason, refused.canonical, None
+
+
+class Vectors:
+    """The files, the good records and statements in them, and the score."""
+
+    def __init__(self, folder):
+        self.files = {name: self.load(os.path.join(folder, name)) for name in os.listdir(folder)}
+        self.passed = self.failed = 0
+        self.records = {case['id']: case for case in self.files['records.json']}
+        self.statements = {case['id']: case for case in self.files['statements.json']}
+
+    @staticmethod
+    def load(path):
+        with open(path, encoding='ascii') as file:
+            return json.load(file)
+
+    def score(self, file, case, mismatches):
+        """One vector is checked: each mismatch is what, what was expected, what came."""
+        bad = [mismatch for mismatch in mismatches if mismatch[1] != mismatch[2]]
+        for what, expected, got in bad:
+            print('%s %s: %s: expected %.300r, got %.300r' % (file, case['id'], what, expected,
+                                                              got))
+        if bad:
+            self.failed += 1
+        else:
+            self.passed += 1
+
+    def total(self):
+        """How many vectors exist; assertions and their verdicts count both."""
+        count = 0
+        for content in self.files.values():
+            lists = content.values() if isinstance(content, dict) else [content]
+            count += sum(len(cases) for cases in lists)
+        return count
+
+
+def of_bytes(case, cases, member):
+    """The bytes of a vector: from its input, by a replacement, or as they stand."""
+    if 'of' in case:
+        text = cases[case['of']][member]
+        assert case['from'] in text, case['id']
+        return text.replace(case['from'], case['to'], 1).encode('utf-8')
+    if member + '_hex' in case:
+        return bytes.fromhex(case[member + '_hex'])
+    return case[member].encode('utf-8')
+
+
+def filled_in(value, records):
+    """An input with the digests in it that it names."""
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {'digest_of'}:
+        return digests.digest('record', json_text.canonical(records[value['digest_of']]['input']))
+    return {name: filled_in(inner, records) for name, inner in value.items()}
+
+
+def value_mismatches(case):
+    word, canonical, _ = verdict_of(values.check, case['type'], case['value'])
+    return [('verdict', case['verdict'], word), ('canonical', case.get('canonical'), canonical)]
+
+
+def check_values(vectors, file):
+    for case in vectors.files[file]:
+        vectors.score(file, case, value_mismatches(case))
+
+
+def check_policy(vectors, file):
+    for case in vectors.files[file]:
+        body = digests.policy_body(case['files'])
+        vectors.score(file, case, [('preimage', case['preimage'], body.decode('utf-8')),
+                                   ('digest', case['digest'], digests.digest('policy', body))])
+
+
+def record_results(case, data, record):
+    """What is computed from a good record, by its bytes and by what was decoded from them."""
+    digest = digests.digest('record', data)
+    return [
+        ('record', case['record'].encode('utf-8'), json_text.canonical(case['input'])),
+        ('decoded', case['input'], record),
+        ('digest', case['digest'], digest),
+        ('fingerprint', case['fingerprint'], digests.fingerprint(digest)),
+        ('intent', case['intent'], digests.digest('intent', digests.intent_body(record))),
+    ]
+
+
+def pairs(case, records):
+    """Good records differ in all three digests, but for the intent of the one that is named."""
+    for other in records.values():
+        if 'input' not in other or other['id'] == case['id']:
+            continue
+        for member in ('digest', 'fingerprint', 'intent'):
+            named = member == 'intent' and case['id'] in (other.get('same_intent'), other['id'])
+            same = named or (member == 'intent' and case.get('same_intent') == other['id'])
+            yield member + ' as of ' + other['id'], same, case[member] == other[member]
+
+
+def check_records(vectors, file):
+    for case in vectors.files[file]:
+        data = of_bytes(case, vectors.records, 'record')
+        word, _, record = verdict_of(texts.read_record, data)
+        mismatches = [('verdict', case['verdict'], word)]
+        if 'input' in case and record is not None:
+            mismatches += record_results(case, data, record)
+            mismatches += pairs(case, vectors.records)
+        vectors.score(file, case, mismatches)
+
+
+def check_statements(vectors, file):
+    for case in vectors.files[file]:
+        data = of_bytes(case, vectors.statements, 'statement')
+        word, _, statement = verdict_of(texts.read_statement, data)
+        mismatches = [('verdict', case['verdict'], word)]
+        if 'input' in case:
+            expected = filled_in(case['input'], vectors.records)
+            mismatches += [
+                ('statement', data, json_text.canonical(expected)),
+                ('decoded', expected, statement),
+                ('challenge', case['challenge'], digests.challenge(data).hex()),
+            ]
+        vectors.score(file, case, mismatches)
+
+
+def check_passkeys(vectors, file):
+    """An enrolled passkey has a good key, and is that of a statement by its credential."""
+    passkeys = {}
+    for case in vectors.files[file]['passkeys']:
+        passkey = dict(case, public_key=texts.unbase64(case['public_key']))
+        word, _, _ = verdict_of(assertion.load_key, passkey)
+        statements = [good['input'] for good in vectors.statements.values() if 'input' in good]
+        named = [(case['credential'], case['rp'])] == list(
+            {(one['credential'], one['rp']) for one in statements
+             if one['credential'] == case['credential']})
+        vectors.score(file, case, [('public key', 'ok', word), ('in a statement', True, named)])
+        passkeys[case['id']] = passkey
+    return passkeys
+
+
+def check_assertions(vectors, file):
+    verdicts_file = 'assertion-verdicts.json'
+    verdicts = {case['id']: case['verdict'] for case in vectors.files[verdicts_file]}
+    passkeys = check_passkeys(vectors, file)
+    judged = {}
+    for case in vectors.files[file]['assertions']:
+        arrived = {name: texts.unbase64(case[name])
+                   for name in ('client_data', 'auth_data', 'signature')}
+        data = vectors.statements[case['statement']]['statement'].encode('utf-8')
+        judged[case['id']], _, _ = verdict_of(assertion.check, arrived, passkeys[case['passkey']],
+                                              digests.challenge(data))
+        credential = json.loads(data)['credential']
+        vectors.score(file, case, [
+            ('verdict', verdicts.get(case['id']), judged[case['id']]),
+            ('credential', passkeys[case['passkey']]['credential'], credential),
+        ])
+    for case in vectors.files[verdicts_file]:
+        vectors.score(verdicts_file, case,
+                      [('verdict', case['verdict'], judged.get(case['id']))])
+
+
+def check_rows(vectors, file):
+    for case in vectors.files[file]:
+        record = texts.read_record(of_bytes(vectors.records[case['record']], {}, 'record'))
+        changes = []
+        if 'superseded' in case:
+            old = of_bytes(vectors.records[case['superseded']], {}, 'record')
+            changes = differences.changes(texts.read_record(old), record)
+        rows = card.rows(record, changes)
+        mismatches = [('row %d' % number, expected, got)
+                      for number, (expected, got) in enumerate(zip(case['rows'], rows), 1)]
+        vectors.score(file, case, mismatches + [
+            ('number of rows', len(case['rows']), len(rows)),
+            ('deny-only', False, card.deny_only(record, rows)),
+        ])
+
+
+def hostile_value(case):
+    mismatches = value_mismatches(case)
+    if case['verdict'] == 'ok':
+        made = card.value_row('argument', 'Value', case['type'], case['value'])
+        unreadable = card.unreadable(card.lines_of(case['type'], case['value']))
+        mismatches += [
+            ('lines', case['lines'], made['lines']),
+            ('notes', case['notes'], made['notes']),
+            ('empty', case.get('empty', False), made['empty']),
+            ('deny-only', 'deny_only' in case, unreadable or card.too_long([made])),
+        ]
+    return mismatches
+
+
+def check_hostile(vectors, file):
+    for case in vectors.files[file]:
+        if 'type' in case:
+            mismatches = hostile_value(case)
+        elif 'of' in case:
+            data = of_bytes(case, vectors.records, 'record')
+            mismatches = [('verdict', case['verdict'], verdict_of(texts.read_record, data)[0])]
+        else:
+            data = of_bytes(case, {}, 'json')
+            mismatches = [('verdict', case['verdict'], verdict_of(json_text.read, data)[0])]
+        vectors.score(file, case, mismatches)
+
+
+def main():
+    if not unidata.available():
+        print('skipped: no Unicode Character Database %s in %s' % (unidata.VERSION,
+                                                                  unidata.FOLDER))
+        return SKIPPED
+    vectors = Vectors(FOLDER)
+    for check, file in ((check_values, 'values.json'), (check_policy, 'policy.json'),
+                        (check_records, 'records.json'), (check_statements, 'statements.json'),
+                        (check_assertions, 'assertions.json'), (check_rows, 'rows.json'),
+                        (check_hostile, 'hostile.json')):
+        check(vectors, file)
+    unchecked = vectors.total() - vectors.passed - vectors.failed
+    if unchecked:
+        print('%d vectors were not checked' % unchecked)
+    print('%d passed, %d failed' % (vectors.passed, vectors.failed))
+    return 1 if vectors.failed or unchecked else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
