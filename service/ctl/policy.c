@@ -10,6 +10,7 @@
 #include "service/ctl/bus.h"
 #include "service/ctl/ctl.h"
 #include "service/ctl/output.h"
+#include "service/policy/check.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static const GOptionEntry check_options[] = {
 
 /* Each fault is a line; the first one follows the reason. */
 static gboolean
-report_faults (const Ctl *ctl, const char *text, const char *folder)
+report_faults (const Ctl *ctl, const char *text)
 {
   g_auto (GStrv) faults = g_strsplit (text, "\n", -1);
   g_autoptr (JsonTree) tree = json_tree_new_object ();
@@ -43,36 +44,29 @@ report_faults (const Ctl *ctl, const char *text, const char *folder)
   if (ctl->json)
     output_json (tree);
   else
-    {
-      printf ("%s: the policy is not valid; nothing but denials would be served\n", folder);
-      for (guint i = 0; i < json_tree_length (list); i++)
-        output_field ("fault", json_tree_string (json_tree_item (list, i)));
-    }
+    for (guint i = 0; i < json_tree_length (list); i++)
+      output_field ("fault", json_tree_string (json_tree_item (list, i)));
   return FALSE;
 }
 
 static void
-report_valid (const Ctl *ctl, const Policy *policy, const char *folder)
+report_valid (const Policy *policy)
 {
   PolicyCounts counts = { 0 };
   g_autoptr (JsonTree) tree = json_tree_new_object ();
+  g_autofree char *actions = NULL;
+  g_autofree char *agents = NULL;
+  g_autofree char *rules = NULL;
 
   policy_count (policy, &counts);
-  if (ctl->json)
-    {
-      g_autofree char *actions = g_strdup_printf ("%u", counts.actions);
-      g_autofree char *agents = g_strdup_printf ("%u", counts.agents);
-      g_autofree char *rules = g_strdup_printf ("%u", counts.rules);
-
-      json_tree_add_boolean (tree, "valid", TRUE);
-      json_tree_add_string (tree, "actions", actions);
-      json_tree_add_string (tree, "agents", agents);
-      json_tree_add_string (tree, "rules", rules);
-      output_json (tree);
-      return;
-    }
-  printf ("%s: the policy is valid: %u actions, %u agents, %u rules\n", folder, counts.actions,
-          counts.agents, counts.rules);
+  actions = g_strdup_printf ("%u", counts.actions);
+  agents = g_strdup_printf ("%u", counts.agents);
+  rules = g_strdup_printf ("%u", counts.rules);
+  json_tree_add_boolean (tree, "valid", TRUE);
+  json_tree_add_string (tree, "actions", actions);
+  json_tree_add_string (tree, "agents", agents);
+  json_tree_add_string (tree, "rules", rules);
+  output_json (tree);
 }
 
 /* The message of a refused policy is "policy-invalid: " and the faults. */
@@ -86,6 +80,19 @@ fault_text (const GError *error)
 }
 
 static gboolean
+check_json (const Ctl *ctl, const PolicySource *source, const PolicyNames *names)
+{
+  g_autoptr (GError) fault = NULL;
+  g_autoptr (GBytes) image = policy_snapshot (source, &fault);
+  g_autoptr (Policy) policy = image != NULL ? policy_parse (image, names, &fault) : NULL;
+
+  if (policy == NULL)
+    return report_faults (ctl, fault_text (fault));
+  report_valid (policy);
+  return TRUE;
+}
+
+static gboolean
 run_check (Ctl *ctl, char **arguments, GError **error)
 {
   const CtlConfig *config = ctl->config;
@@ -93,9 +100,7 @@ run_check (Ctl *ctl, char **arguments, GError **error)
                           .config_dir = config->config_dir,
                           .module_dir = config->module_dir,
                           .owner = config->policy_owner };
-  g_autoptr (GError) fault = NULL;
-  g_autoptr (GBytes) image = NULL;
-  g_autoptr (Policy) policy = NULL;
+  const PolicyNames *names = no_users ? &policy_names_invented : &policy_names_system;
   struct stat status;
 
   if (arguments[0] != NULL)
@@ -107,13 +112,7 @@ run_check (Ctl *ctl, char **arguments, GError **error)
       source.owner = status.st_uid;
       source.staging = TRUE;
     }
-  image = policy_snapshot (&source, &fault);
-  if (image != NULL)
-    policy = policy_parse (image, no_users ? &policy_names_invented : &policy_names_system, &fault);
-  if (policy == NULL)
-    return report_faults (ctl, fault_text (fault), source.config_dir);
-  report_valid (ctl, policy, source.config_dir);
-  return TRUE;
+  return ctl->json ? check_json (ctl, &source, names) : policy_check (&source, names, stdout);
 }
 
 static gboolean
@@ -126,7 +125,7 @@ run_reload (Ctl *ctl, char **arguments, GError **error)
     return FALSE;
   g_variant_get (reply, "(&s)", &fault);
   if (fault[0] != '\0')
-    return report_faults (ctl, fault, ctl->config->config_dir);
+    return report_faults (ctl, fault);
   output_done (ctl->json, "the policy on disk is in force");
   return TRUE;
 }
