@@ -44,7 +44,7 @@ class File:
         self.content, self.kind = content, kind
 
     def open(self):
-        """kinds: sealed, unsealed, part-sealed, fifo, zero, directory, regular, or a path."""
+        """kinds: sealed, unsealed, part-sealed, fifo, zero, directory, regular, path-only, or a path."""
         if self.kind in ("sealed", "unsealed", "part-sealed"):
             import fcntl
             fd = os.memfd_create("test", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
@@ -61,6 +61,8 @@ class File:
             return os.open("/dev/zero", os.O_RDONLY)
         if self.kind == "directory":
             return os.open("/", os.O_RDONLY | os.O_DIRECTORY)
+        if self.kind == "path-only":
+            return os.open("/etc/passwd", os.O_PATH)
         if self.kind == "regular":
             fd = os.open(os.environ["HOME"], os.O_TMPFILE | os.O_RDWR, 0o600)
             os.write(fd, self.content)

@@ -1,0 +1,241 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Who may not: other agents, agents as approvers, nobody, and members that do not exist."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+
+from undersign_test import bus, policy, tap  # noqa: E402
+from undersign_test.denial import AGENT, KIM, LEAD, OTHER, OWNER, Denial  # noqa: E402
+
+TARGET = {"target": "x"}
+ROOT = "/org/undersign1"
+ASSERTION = {name: ("ay", b"x") for name in ("credential", "client-data", "auth-data", "signature")}
+
+
+def approver_calls(path):
+    """Every member of an approver, about one request."""
+    return {
+        "Register": ("(a{sv})", ({},)),
+        "GetCard": ("(o)", (path,)),
+        "GetStatement": ("(oa{sv})", (path, {"decision": ("s", "approve"),
+                                             "credential": ("ay", b"x")})),
+        "OpenFile": ("(osu)", (path, "paper", 0)),
+        "Approve": ("(oaya{sv})", (path, b"{}", ASSERTION)),
+        "Deny": ("(osa{sv})", (path, "other", {})),
+        "PauseAgent": ("(su)", ("offboarding", 60)),
+    }
+
+
+def agent_calls(run):
+    """Every member of an agent, about one run."""
+    return {
+        "GetInfo": (None, None),
+        "OpenRun": ("(a{sv})", ({},)),
+        "CloseRun": ("(s)", (run,)),
+        "ListActions": (None, None),
+        "DescribeAction": ("(s)", ("test.rehearse",)),
+        "ListRequests": (None, None),
+        "Submit": ("(ssa{sv}a{sv})", (run, "test.rehearse", {"target": ("s", "x")}, {})),
+    }
+
+
+ADMIN_CALLS = {
+    "BeginEnroll": ("(sa{sv})", (AGENT, {"kind": ("s", "software"), "label": ("s", "x")})),
+    "ListPasskeys": (None, None),
+    "RevokePasskey": ("(ay)", (b"\1",)),
+    "RemoveCredential": ("(ss)", ("mail", "work-smtp")),
+    "ReloadPolicy": (None, None),
+    "Halt": ("(s)", ("x",)),
+    "Resume": ("(s)", ("x",)),
+    "Resolve": ("(sss)", ("0" * 32, "done", "x")),
+    "ReadAudit": ("(tu)", (1, 1)),
+    "Status": (None, None),
+}
+
+
+class Roles(Denial):
+    def all_refused(self, user, interface, calls, name, path=ROOT):
+        peer = self.peer(user)
+        for member, (signature, value) in calls.items():
+            error = peer.error(interface, member, signature, value, path=path)
+            self.assertEqual(error.name, bus.ERROR + name, f"{user} {member}: {error.text}")
+
+    def test_another_agents_run(self):
+        run = self.open_run(OTHER)
+        self.refused("NotFound", "not-found", TARGET, run=run)
+        self.refused("NotFound", "not-found", TARGET, run=self.run_id, user=OTHER)
+        for name in ("", "0" * 32, "../" + run, run.upper()):
+            self.refused("NotFound", "not-found", TARGET, run=name)
+        error = self.peer(OTHER).error(bus.AGENT, "CloseRun", "(s)", (self.run_id,))
+        self.assertEqual(error.reason, "not-found")
+        self.pending(TARGET)  # the run is open still
+
+    def test_another_agents_request(self):
+        path = self.pending({"target": "mine"})
+        other = self.peer(OTHER)
+        for member in ("GetState", "Watch", "Withdraw"):
+            error = other.error(bus.REQUEST, member, path=path)
+            nothing = other.error(bus.REQUEST, member, path=f"{ROOT}/request/{'0' * 32}")
+            self.assertEqual((error.name, error.text), (bus.ERROR + "NotFound", nothing.text))
+        run = self.open_run(OTHER)
+        self.refused("NotFound", "not-found", TARGET, run=run, user=OTHER, supersedes=("o", path))
+        self.assertEqual(self.requests(OTHER), [])
+        self.assert_state(path, "pending")
+
+    def test_an_action_of_another_agent(self):
+        run = self.open_run(OTHER)
+        self.refused("UnknownAction", "unknown-action", {"to": ("as", ["a@example.com"])},
+                     action="mail.send", run=run, user=OTHER)
+        error = self.peer(OTHER).error(bus.AGENT, "DescribeAction", "(s)", ("mail.send",))
+        self.assertEqual(error.reason, "unknown-action")
+
+    def test_a_closed_run(self):
+        run = self.open_run(AGENT, label="closed")
+        self.peer(AGENT).call(bus.AGENT, "CloseRun", "(s)", (run,))
+        self.refused("NotFound", "not-found", TARGET, run=run)
+
+    def test_an_unknown_part(self):
+        error = self.peer(AGENT).error(bus.AGENT, "OpenRun", "(a{sv})",
+                                       ({"part": ("s", "root")},))
+        self.assertEqual((error.name, error.reason), (bus.ERROR + "InvalidArgument", "bad-value"))
+        error = self.peer(AGENT).error(bus.AGENT, "OpenRunFor", "(sa{sv})", ("other", {}))
+        self.assertEqual(error.reason, "not-found")
+
+    def test_an_agent_that_approves(self):
+        path = self.pending(TARGET)
+        for user in (AGENT, OTHER):
+            self.all_refused(user, bus.APPROVER, approver_calls(path), "NotApprover")
+        self.assert_state(path, "pending")
+        self.assertFalse(self.peer(AGENT).call(bus.AGENT, "GetInfo")[0]["paused"])
+
+    def test_an_agent_with_a_persons_assertion(self):
+        """Even the right bytes, signed by the right person, are worth nothing from an agent."""
+        path = self.pending(TARGET)
+        statement = self.statement(path)
+        assertion = self.keys[LEAD].sign(statement)
+        for user in (AGENT, OTHER, "root", "nobody"):
+            error = self.peer(user).error(bus.APPROVER, "Approve", "(oaya{sv})",
+                                          (path, statement, assertion))
+            self.assertEqual(error.name, bus.ERROR + "NotApprover", user)
+        self.assert_state(path, "pending")
+
+    def test_a_person_with_anothers_assertion(self):
+        path = self.pending(TARGET)
+        statement = self.statement(path)
+        assertion = self.keys[LEAD].sign(statement)
+        with self.assertRaises(bus.BusError) as caught:
+            self.approve(path, KIM, statement, assertion)
+        self.assertEqual(caught.exception.name, bus.ERROR + "InvalidArgument", caught.exception)
+        self.assert_state(path, "pending")
+
+    def test_the_agents_owner(self):
+        path = self.pending(TARGET)
+        peer = self.peer(OWNER)
+        key = self.keys[OWNER]
+        error = peer.error(bus.APPROVER, "GetStatement", "(oa{sv})", (
+            path, {"decision": ("s", "approve"), "credential": ("ay", key.credential)}))
+        self.assertEqual(error.name, bus.ERROR + "NotFound", error.text)
+        statement = self.statement(path)
+        error = peer.error(bus.APPROVER, "Approve", "(oaya{sv})",
+                           (path, statement, key.sign(statement)))
+        self.assertEqual(error.name, bus.ERROR + "NotFound", error.text)
+        self.assert_state(path, "pending")
+
+    def test_an_agents_passkey(self):
+        for user in (AGENT, OTHER, "undersign", "undersign-executor", "root"):
+            error = self.peer("root").error(
+                bus.ADMIN, "BeginEnroll", "(sa{sv})",
+                (user, {"kind": ("s", "software"), "label": ("s", "x")}), path=ROOT + "/Admin")
+            self.assertEqual((error.name, error.reason), (bus.ERROR + "Refused", "agent-uid"), user)
+
+    def test_admin(self):
+        for user in (AGENT, OTHER, "nobody"):
+            self.all_refused(user, bus.ADMIN, ADMIN_CALLS, "Refused", ROOT + "/Admin")
+            error = self.peer(user).error(bus.ADMIN, "SetCredential", "(ssh)",
+                                          ("mail", "work-smtp", 0), path=ROOT + "/Admin",
+                                          files=[bus.File(b"secret")])
+            self.assertEqual(error.reason, "denied-by-rule")
+            error = self.peer(user).error(
+                bus.ADMIN, "FinishEnroll", "(sa{sv})",
+                ("0" * 32, {"client-data": ("ay", b"x"), "attestation": ("ay", b"x")}),
+                path=ROOT + "/Admin")
+            self.assertEqual(error.reason, "not-found")  # it began none
+        self.assertTrue(self.peer("root").call(bus.ADMIN, "Status",
+                                               path=ROOT + "/Admin")[0]["running"])
+
+    def test_nobody(self):
+        path = self.pending(TARGET)
+        for user in ("nobody", "undersign-null", "alice"):
+            self.all_refused(user, bus.AGENT, agent_calls(self.run_id), "NotAgent")
+            self.all_refused(user, bus.APPROVER, approver_calls(path), "NotApprover")
+            self.all_refused(user, bus.REQUEST, dict.fromkeys(("GetState", "Watch", "Withdraw"),
+                                                              (None, None)), "NotFound", path)
+        self.assert_state(path, "pending")
+
+    def test_a_person_is_no_agent(self):
+        for user in (LEAD, OWNER, "root"):
+            self.all_refused(user, bus.AGENT, agent_calls(self.run_id), "NotAgent")
+
+    def test_members_that_do_not_exist(self):
+        path = self.pending(TARGET)
+        calls = (("org.freedesktop.DBus.Properties", "Get", "(ss)", (bus.REQUEST, "State")),
+                 ("org.freedesktop.DBus.Properties", "GetAll", "(s)", (bus.REQUEST,)),
+                 ("org.freedesktop.DBus.Properties", "Set", "(ssv)",
+                  (bus.REQUEST, "State", ("s", "approved"))),
+                 ("org.freedesktop.DBus.Peer", "Ping", None, None),
+                 ("org.freedesktop.DBus.ObjectManager", "GetManagedObjects", None, None),
+                 (bus.AGENT, "Quit", None, None), (bus.AGENT, "Execute", "(o)", (path,)),
+                 (bus.REQUEST, "Approve", None, None), (bus.REQUEST, "SetState", "(s)", ("done",)),
+                 (bus.ADMIN, "Halt", "(s)", ("x",)), ("com.example.Debug", "Stop", None, None))
+        for user in (AGENT, LEAD, "nobody", "root"):
+            for interface, member, signature, value in calls:
+                for place in (ROOT, path, "/"):
+                    error = self.peer(user).error(interface, member, signature, value, path=place,
+                                                  destination=bus.SERVICE)
+                    self.assertIn(error.name, ("org.freedesktop.DBus.Error.AccessDenied",
+                                               bus.ERROR + "NotFound"), f"{user} {member}")
+        self.assert_state(path, "pending")
+
+    def test_introspection_tells_nothing(self):
+        path = self.pending(TARGET)
+        for place in (ROOT, ROOT + "/request"):
+            try:
+                found = self.peer(OTHER).call("org.freedesktop.DBus.Introspectable", "Introspect",
+                                              path=place)[0]
+            except bus.BusError as error:
+                self.assertEqual(error.name, bus.ERROR + "NotFound")
+                continue
+            self.assertNotIn(path.rpartition("/")[2], found)
+
+    def test_names_of_ours(self):
+        """A forged signal or an owned name: the bus lets nobody be the service."""
+        path = self.pending(TARGET)
+        agent, other = self.peer(AGENT), self.peer(OTHER)
+        agent.call(bus.REQUEST, "Watch", path=path)
+        other.emit(agent.name, path, bus.REQUEST, "Changed", "(s)", ("done",))
+        with self.assertRaises(bus.BusError) as caught:
+            other.own_name(bus.SERVICE)
+        self.assertEqual(caught.exception.name, "org.freedesktop.DBus.Error.AccessDenied")
+        self.assert_state(path, "pending")
+
+    def test_a_uid_in_the_arguments(self):
+        for name in ("uid", "user", "sender", "owner"):
+            error = self.peer(AGENT).error(bus.AGENT, "OpenRun", "(a{sv})",
+                                           ({name: ("s", OTHER)},))
+            self.assertEqual(error.reason, "unknown-option")
+
+    def test_the_agent_is_gone_after_asking(self):
+        """Who asked leaves the bus at once; the request is its own still, and waits."""
+        path = self.pending({"target": "gone"})
+        name = self.peer(AGENT).name
+        self.hang_up()
+        self.assertNotEqual(self.peer(AGENT).name, name)
+        self.assert_state(path, "pending")
+        self.assertEqual(policy.executed(), self.marker)
+
+
+if __name__ == "__main__":
+    tap.main("system/denial-roles")
