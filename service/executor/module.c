@@ -242,6 +242,9 @@ reply_receive (int sock, Handover *out_reply, char **out_refusal, GError **error
       if (!handover_decode (&reply, body_fd, WIRE_ERROR, error))
         return FALSE;
       g_variant_get (reply.body, "(&s&s)", NULL, &message);
+      if (strlen (message) > RESULT_MAX)
+        return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_BAD_MESSAGE,
+                             "the runner's reason has more than %d bytes", RESULT_MAX);
       *out_refusal = g_strdup (message);
       return TRUE;
     }

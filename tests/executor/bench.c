@@ -87,6 +87,14 @@ runner_execute (Bench *bench, int sock)
       handover_send_error (sock, error, NULL);
       return;
     }
+  if (strcmp (behaviour, "long-error") == 0)
+    {
+      g_autofree char *text = g_strnfill (2000, 'x');
+
+      us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s", text);
+      handover_send_error (sock, error, NULL);
+      return;
+    }
   if (strcmp (behaviour, "files") == 0)
     file = memfd_new_sealed ("file", "x", 1, NULL);
   if (strcmp (behaviour, "garbage") == 0)

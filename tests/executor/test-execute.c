@@ -153,6 +153,7 @@ test_outcomes (Bench *bench, gconstpointer data)
     { "done", "done", FALSE },    { "failed", "failed", FALSE },  { "unknown", "unknown", TRUE },
     { "error", "failed", FALSE }, { "garbage", "unknown", TRUE }, { "files", "unknown", TRUE },
     { "close", "unknown", TRUE }, { "perhaps", "unknown", TRUE },
+    { "long-error", "unknown", TRUE },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
