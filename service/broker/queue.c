@@ -51,6 +51,8 @@ enum
   HISTORY,
   PURGE,
   PURGE_KEYED,
+  TRIM,
+  TRIM_KEYED,
   SAVE_RUN,
   DROP_RUN,
   ALL_RUNS,
@@ -59,6 +61,11 @@ enum
   ALL_PAUSES,
   N_STATEMENTS
 };
+
+/* Of one agent, all that ended but the last few; what has no body any more takes no room. */
+#define OLDER                                                                                      \
+  "(SELECT rowid FROM requests WHERE uid = ?1 AND NOT live AND length (body) > 0"                  \
+  " ORDER BY ended DESC, rowid DESC LIMIT -1 OFFSET ?2)"
 
 static const char *const statements[N_STATEMENTS] = {
   /* Not OR REPLACE: that would drop another row with the same key. */
@@ -84,6 +91,10 @@ static const char *const statements[N_STATEMENTS] = {
             " AND ended < ?1 AND (key IS NULL OR key_names_id)",
   [PURGE_KEYED] = "UPDATE requests SET body = x'' WHERE NOT live AND NOT close_due"
                   " AND state <> 'unknown' AND ended < ?1",
+  [TRIM] = "DELETE FROM requests WHERE NOT close_due AND state <> 'unknown'"
+           " AND (key IS NULL OR key_names_id) AND rowid IN " OLDER,
+  [TRIM_KEYED] = "UPDATE requests SET body = x'' WHERE NOT close_due AND state <> 'unknown'"
+                 " AND rowid IN " OLDER,
   [SAVE_RUN] = "INSERT OR REPLACE INTO runs (id, uid, label, part, initiator, initiator_uid, used)"
                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
   [DROP_RUN] = "DELETE FROM runs WHERE id = ?1",
@@ -419,6 +430,19 @@ queue_purge (Queue *queue, gint64 before)
 
       sqlite3_bind_int64 (purge, 1, before);
       statement_run (queue, purge, "write to", NULL);
+    }
+}
+
+void
+queue_trim (Queue *queue, uid_t uid, guint keep)
+{
+  for (guint which = TRIM; which <= TRIM_KEYED; which++)
+    {
+      autostatement *trim = queue->statements[which];
+
+      sqlite3_bind_int64 (trim, 1, uid);
+      sqlite3_bind_int64 (trim, 2, keep);
+      statement_run (queue, trim, "write to", NULL);
     }
 }
 

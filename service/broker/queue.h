@@ -16,6 +16,7 @@ G_BEGIN_DECLS
 #define QUEUE_LIST_MAX 200
 #define QUEUE_HISTORY_MAX 50
 #define QUEUE_KEEP (30 * 24 * 60 * 60) /* seconds that an ended request is kept */
+#define QUEUE_KEEP_MAX 500             /* of one agent: it may end them as fast as it submits */
 
 typedef struct Queue Queue;
 
@@ -58,6 +59,8 @@ GVariant *queue_history (Queue *queue, uid_t uid, const char *run, const char *e
 
 /* queue_purge: forgets what ended before @before, wall time. */
 void queue_purge (Queue *queue, gint64 before);
+/* queue_trim: forgets, of one agent, what ended before its last @keep. */
+void queue_trim (Queue *queue, uid_t uid, guint keep);
 
 /* --- runs and pauses --- */
 

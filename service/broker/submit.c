@@ -201,6 +201,7 @@ keep (Submission *submission)
   g_autoptr (GError) error = NULL;
   RequestState to = submission->asks ? REQUEST_PENDING : REQUEST_APPROVED;
 
+  queue_trim (broker->queue, request->uid, QUEUE_KEEP_MAX);
   request->created = clock_wall ();
   if (submission->key != NULL)
     {

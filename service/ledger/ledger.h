@@ -194,7 +194,7 @@ gboolean ledger_finish (
 typedef struct
 {
   const char *request;
-  GBytes *record;       /* bytes, kept as evidence, not read */
+  GBytes *record;       /* bytes, not read; of a denial they are kept, of other ends the digest */
   const char *why;      /* "denied", "withdrawn", "expired", "superseded" or "unreachable" */
   const char *by;       /* user name, "" if not known */
   const char *reason;   /* of a denial, else "" */

@@ -233,10 +233,24 @@ closing_details (const Closing *closing, const guint8 digest[PAE_DIGEST_SIZE])
   return details;
 }
 
+/*
+ * closing_record: what is kept of the record.  A denial is a person's word, and what it was about
+ * is kept whole.  Other ends an agent can bring about as often as it likes, so that of those there
+ * is the digest: the disk is for evidence of all agents.
+ */
+static GBytes *
+closing_record (const Closing *closing)
+{
+  if (strcmp (closing->why, "denied") == 0)
+    return g_bytes_ref (closing->record);
+  return g_bytes_new_static ("", 0);
+}
+
 gboolean
 ledger_close_request (Ledger *ledger, const Closing *closing, GError **error)
 {
   g_auto (Transaction) transaction = { 0 };
+  g_autoptr (GBytes) kept = closing_record (closing);
   const char *source = closing->denial != NULL ? AUDIT_SIGNED : AUDIT_BROKER;
   guint8 digest[PAE_DIGEST_SIZE];
 
@@ -253,7 +267,7 @@ ledger_close_request (Ledger *ledger, const Closing *closing, GError **error)
              "INSERT INTO request (id, consumed, why, \"by\", reason, record, digest, created) "
              "VALUES (?, 0, ?, ?, ?, ?, ?, ?)",
              "ssssbdi", closing->request, closing->why, closing->by, closing->reason,
-             closing->record, g_bytes_get_size (closing->record) > 0 ? digest : NULL,
+             kept, g_bytes_get_size (closing->record) > 0 ? digest : NULL,
              clock_wall ()) &&
          audit_append (ledger, source, closing->why, closing_details (closing, digest), error) &&
          transaction_commit_safe (&transaction, error);

@@ -323,6 +323,36 @@ test_purge (Fixture *fixture, gconstpointer data)
   g_assert_true (queue_find_key (fixture->queue, SAMPLE_AGENT, "key", &id, &digest));
 }
 
+/* An agent that ends its requests as fast as it makes them can't fill the disk with them. */
+static void
+test_trim (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (Request) old = keep (fixture, SAMPLE_ID, REQUEST_WITHDRAWN, NULL);
+  g_autoptr (Request) last = keep (fixture, SAMPLE_OTHER_ID, REQUEST_WITHDRAWN, NULL);
+  g_autoptr (Request) live = keep (fixture, SAMPLE_RUN, REQUEST_PENDING, NULL);
+
+  old->ended = 50;
+  last->ended = 60;
+  old->close_is_due = TRUE;
+  last->close_is_due = FALSE;
+  g_assert_true (queue_save (fixture->queue, old, NULL));
+  g_assert_true (queue_save (fixture->queue, last, NULL));
+  queue_trim (fixture->queue, SAMPLE_AGENT, 1);
+  g_assert_true (is_kept (fixture, SAMPLE_ID)); /* the ledger has not heard of its end */
+
+  old->close_is_due = FALSE;
+  g_assert_true (queue_save (fixture->queue, old, NULL));
+  queue_trim (fixture->queue, SAMPLE_AGENT + 1, 0);
+  queue_trim (fixture->queue, SAMPLE_AGENT, 2);
+  g_assert_true (is_kept (fixture, SAMPLE_ID));
+  queue_trim (fixture->queue, SAMPLE_AGENT, 1);
+  g_assert_false (is_kept (fixture, SAMPLE_ID));
+  g_assert_true (is_kept (fixture, SAMPLE_OTHER_ID));
+  queue_trim (fixture->queue, SAMPLE_AGENT, 0);
+  g_assert_false (is_kept (fixture, SAMPLE_OTHER_ID));
+  g_assert_true (is_kept (fixture, SAMPLE_RUN));
+}
+
 /* Nothing is half written where the disk says no. */
 static void
 test_write_fails (Fixture *fixture, gconstpointer data)
@@ -453,6 +483,7 @@ main (int argc, char *argv[])
   ADD ("/queue/keys", test_keys);
   ADD ("/queue/lists", test_lists);
   ADD ("/queue/purge", test_purge);
+  ADD ("/queue/trim", test_trim);
   ADD ("/queue/write-fails", test_write_fails);
   ADD ("/queue/damaged", test_damaged);
   ADD ("/queue/foreign-file", test_foreign_file);

@@ -7,6 +7,7 @@
 
 #include <glib/gstdio.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +75,44 @@ test_closed_tells_why (Fixture *fixture, gconstpointer data)
   g_assert_cmpstr (status.by, ==, "hr.jones");
   g_assert_cmpstr (status.reason, ==, "other");
   g_assert_cmpstr (status.result, ==, "");
+}
+
+/* What an agent can end as often as it likes leaves a digest, a person's word its whole record. */
+static void
+test_closed_record (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *id, *why;
+    gboolean kept;
+  } cases[] = {
+    { FIXTURE_REQUEST, "denied", TRUE },
+    { FIXTURE_OTHER, "withdrawn", FALSE },
+    { FIXTURE_THIRD, "superseded", FALSE },
+  };
+  g_autofree char *file = fixture_state_path (fixture, "ledger.db");
+  sqlite3_stmt *query = NULL;
+  sqlite3 *db = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_true (fixture_close_request (fixture, cases[i].id, cases[i].why, NULL));
+  fixture_close (fixture);
+
+  g_assert_cmpint (sqlite3_open (file, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_prepare_v2 (db,
+                                       "SELECT length (record), length (digest) FROM request "
+                                       "ORDER BY id",
+                                       -1, &query, NULL),
+                   ==, SQLITE_OK);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_assert_cmpint (sqlite3_step (query), ==, SQLITE_ROW);
+      g_assert_cmpint (sqlite3_column_int (query, 0) > 0, ==, cases[i].kept);
+      g_assert_cmpint (sqlite3_column_int (query, 1), ==, 32);
+    }
+  sqlite3_finalize (query);
+  g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
+  fixture_reopen (fixture);
 }
 
 static void
@@ -401,6 +440,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   fixture_test ("/ledger/request/first-row-wins", test_first_row_wins);
   fixture_test ("/ledger/request/closed-tells-why", test_closed_tells_why);
+  fixture_test ("/ledger/request/closed-record", test_closed_record);
   fixture_test ("/ledger/request/outcome-comes-once", test_outcome_comes_once);
   fixture_test ("/ledger/request/worker-dies", test_worker_dies);
   fixture_test ("/ledger/request/resolve-only-unknown", test_resolve_only_unknown);
