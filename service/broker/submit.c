@@ -158,6 +158,15 @@ give_by_key (Submission *submission)
   return TRUE;
 }
 
+/* An error of the ledger, the executor or the disk, where another call with the key was quicker:
+ * what that call made is the answer. */
+static void
+submission_lose (Submission *submission, const GError *error)
+{
+  if (!give_by_key (submission))
+    submission_fail (submission, error);
+}
+
 /* --- the last step --- */
 
 static gboolean
@@ -271,7 +280,7 @@ spooled (const FilesDone *done, const GError *error, gpointer data)
 
   if (error != NULL)
     {
-      submission_fail (submission, error);
+      submission_lose (submission, error);
       return;
     }
   submission->is_spooled = TRUE;
@@ -287,7 +296,7 @@ prepared (const Handover *reply, const GError *error, gpointer data)
 
   if (error != NULL)
     {
-      submission_fail (submission, error);
+      submission_lose (submission, error);
       return;
     }
   submission->request = request_new (submission->id, submission->uid, &broker->request_hooks);
@@ -361,7 +370,7 @@ key_asked (const Handover *reply, const GError *error, gpointer data)
                 "idempotency-key was used before, and what became of it is kept in the ledger "
                 "alone: %s",
                 state);
-  submission_fail (submission, local);
+  submission_lose (submission, local);
 }
 
 static void
