@@ -3,12 +3,13 @@
 """What an approval is not good for: another action, a second time, a later policy, a wrong key."""
 
 import os
+import shutil
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import authenticator, bus, tap, world  # noqa: E402
+from undersign_test import authenticator, bus, policy, tap, world  # noqa: E402
 from undersign_test.authenticator import AT, BE, BS, UP, UV  # noqa: E402
 from undersign_test.denial import ACTIONS, AGENT, KIM, LEAD, OTHER, Denial  # noqa: E402
 
@@ -333,6 +334,79 @@ class Approval(Denial):
             self.assertEqual(self.state(path)[1]["executed"], "no")
         finally:
             self.keys[LEAD] = self.enrol(LEAD)
+
+    def test_an_approver_out_of_the_group(self):
+        """The first answer is of somebody who is no longer one of them at the second."""
+        path = self.pending({"target": "group"}, action="test.twice")
+        self.assertEqual(self.approve(path, KIM), "pending")
+        with open("/etc/group", encoding="utf-8") as file:
+            groups = file.read()
+        lines = [line.replace("hr.kim", "").replace(",,", ",").rstrip(",")
+                 if line.startswith("hr:") else line for line in groups.splitlines()]
+        try:
+            self.write_groups("\n".join(lines) + "\n")
+            try:
+                self.assertEqual(self.approve(path, LEAD), "pending")
+            except bus.BusError as error:
+                self.assertTrue(error.name.startswith(bus.ERROR), error)
+            self.assertEqual(self.state(path)[1]["executed"], "no")
+        finally:
+            self.write_groups(groups)
+
+    @staticmethod
+    def write_groups(text):
+        with open("/etc/group", "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_an_approver_who_became_an_agent(self):
+        path = self.pending({"target": "became"})
+        statement = self.statement(path)
+        self.write_policy(agents={**policy.AGENTS, "lead": "[Agent]\nSummary=Was a person\n"
+                                  "User=it.lead\nOwner=alice\n"})
+        self.world.ctl("policy", "reload")
+        try:
+            with self.assertRaises(bus.BusError) as caught:
+                self.approve(path, LEAD, statement)
+            self.assertEqual(caught.exception.name, bus.ERROR + "NotApprover", caught.exception)
+            self.assertEqual(self.state(path)[1]["executed"], "no")
+        finally:
+            self.write_policy()
+            self.world.ctl("policy", "reload")
+
+    def test_a_ledger_that_cannot_be_read(self):
+        path = self.pending({"target": "ledger"})
+        statement = self.statement(path)
+        folder = "/var/lib/undersign-executor"
+        self.world.executor.stop()
+        shutil.copytree(folder, folder + ".kept")
+        try:
+            for name in os.listdir(folder):
+                if os.path.isfile(f"{folder}/{name}"):
+                    with open(f"{folder}/{name}", "r+b") as file:
+                        file.write(b"this is no ledger" * 256)
+            self.world.executor.start()
+            error = self.peer(LEAD).error(bus.APPROVER, "Approve", "(oaya{sv})",
+                                          (path, statement, self.keys[LEAD].sign(statement)),
+                                          timeout=3)
+            # The executor is started again and again; until it is up, no answer is the answer.
+            self.assertIn(error.name, ("local", bus.ERROR + "Unavailable"), error)
+            self.assertEqual(policy.executed(), self.marker)
+        finally:
+            self.world.executor.stop()
+            self.hang_up()
+            self.world.broker.kill()
+            for name in os.listdir(folder + ".kept"):
+                # Written over, so that owner and mode stay.
+                with open(f"{folder}.kept/{name}", "rb") as kept, \
+                        open(f"{folder}/{name}", "wb") as file:
+                    file.write(kept.read())
+            shutil.rmtree(folder + ".kept")
+            self.world.executor.start()
+            self.world.broker.start()
+            self.world.wait_for_broker()
+            self.restarted()
+        self.assert_state(path, "pending")
+        self.world.ctl("audit", "verify")
 
     def test_halted_between(self):
         path = self.pending({"target": "halted"})

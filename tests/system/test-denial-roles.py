@@ -3,6 +3,7 @@
 """Who may not: other agents, agents as approvers, nobody, and members that do not exist."""
 
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
@@ -220,6 +221,34 @@ class Roles(Denial):
             other.own_name(bus.SERVICE)
         self.assertEqual(caught.exception.name, "org.freedesktop.DBus.Error.AccessDenied")
         self.assert_state(path, "pending")
+
+    def test_the_caller_comes_before_the_body(self):
+        """Who may not call is told so, whatever was sent: the body is not looked at."""
+        for user, name in (("nobody", "NotAgent"), (LEAD, "NotAgent")):
+            for signature, value in ((None, None), ("(i)", (1,)), ("(s)", ("x" * 100_000,)),
+                                     ("(a{sv})", "({'a': <1>, 'a': <2>},)")):
+                for member in agent_calls(""):
+                    error = self.peer(user).error(bus.AGENT, member, signature, value)
+                    self.assertEqual(error.name, bus.ERROR + name, f"{user} {member}")
+
+    def test_a_client_that_does_not_read(self):
+        """One that watches and then stands still holds nobody up."""
+        path = self.pending({"target": "watched"})
+        watcher = bus.Peer(AGENT)
+        try:
+            watcher.call(bus.REQUEST, "Watch", path=path)
+            os.kill(watcher.pid, signal.SIGSTOP)
+            for number in range(10):
+                self.close(self.pending({"target": f"number {number}"}))
+            self.assert_state(path, "pending")
+        finally:
+            watcher.close()
+
+    def test_many_requests_leave_nothing(self):
+        """What was withdrawn holds no place; leaks are found when the daemons end."""
+        for number in range(30):
+            self.close(self.submit({"target": f"cycle {number}"})[0])
+        self.assertEqual(self.peer(AGENT).call(bus.AGENT, "GetInfo")[0]["pending"], 0)
 
     def test_a_uid_in_the_arguments(self):
         for name in ("uid", "user", "sender", "owner"):

@@ -106,8 +106,8 @@ class Denial(unittest.TestCase):
         cls.run_id = cls.open_run(AGENT)
 
     @staticmethod
-    def write_policy(actions=None, rules=None):
-        policy.write(actions=actions or ACTIONS, rules=rules or RULES)
+    def write_policy(actions=None, rules=None, agents=None):
+        policy.write(actions=actions or ACTIONS, rules=rules or RULES, agents=agents)
 
     @classmethod
     def peer(cls, user):

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""lint.py finds what it is there to find: each fault is put into a copy of the real files.
+
+usage: test_lint.py BUILD
+"""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import lint  # noqa: E402
+
+
+class Lint(unittest.TestCase):
+    def faults(self, change=None, rows=None):
+        with tempfile.TemporaryDirectory() as folder:
+            cases = json.loads(lint.read(f"{HERE}/cases.json"))
+            if change is not None:
+                change(cases)
+            with open(f"{folder}/cases.json", "w", encoding="utf-8") as file:
+                json.dump(cases, file)
+            with open(f"{folder}/rows.txt", "w", encoding="utf-8") as file:
+                file.write(lint.read(f"{HERE}/rows.txt") if rows is None else rows)
+            return lint.check(folder, BUILD)
+
+    def test_as_it_is(self):
+        self.assertEqual(self.faults(), [])
+
+    def test_a_row_without_a_case(self):
+        self.assertEqual(self.faults(lambda cases: cases.pop("O-1")),
+                         ["cases.json: O-1 is missing"])
+
+    def test_a_case_without_a_test(self):
+        for entry in ({"case": "x"}, {"case": "x", "tests": []}, {"case": "", "later": "x"},
+                      {"case": "x", "later": ""}, {"case": "x", "later": "y", "tests": ["mail"]}):
+            self.assertEqual(self.faults(lambda cases, entry=entry: cases.update({"O-1": entry})),
+                             ["cases.json: O-1 needs a case, and either tests or later"])
+
+    def test_a_test_that_is_not_there(self):
+        for name in ("policy-made-up", "denial:made-up", "system:made-up", ""):
+            entry = {"case": "x", "tests": ["mail", name]}
+            self.assertEqual(self.faults(lambda cases, entry=entry: cases.update({"O-1": entry})),
+                             [f"cases.json: O-1: there is no test {name}"])
+
+    def test_a_case_that_is_no_row(self):
+        entry = {"case": "x", "tests": ["mail"]}
+        self.assertEqual(self.faults(lambda cases: cases.update({"O-9999": entry})),
+                         ["cases.json: O-9999 is not in rows.txt"])
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main()
