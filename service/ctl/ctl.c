@@ -162,8 +162,13 @@ ctl_run (const CtlConfig *config, int argc, char **argv)
     {
       g_autoptr (GError) error = NULL;
 
-      us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
-                    argc > 1 ? "there is no such verb" : "a verb is needed");
+      if (argc > 1)
+        us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
+                      "there is no verb \"%s%s%s\"", argv[1], argc > 2 ? " " : "",
+                      argc > 2 ? argv[2] : "");
+      else
+        us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
+                      "a verb is needed");
       output_error (wants_json (argc, argv), error);
       if (!wants_json (argc, argv))
         print_help (stderr);

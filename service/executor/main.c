@@ -116,6 +116,6 @@ main (int argc, char **argv)
     return worker_main ();
   if (argc == 2 && strcmp (argv[1], "--snapshot") == 0)
     return snapshot_main ();
-  fputs ("usage: undersign-executor, started by its socket unit\n", stderr);
-  return EXIT_FAILURE;
+  fputs ("usage: undersign-executor [--version], started by its socket unit\n", stderr);
+  return 2;
 }

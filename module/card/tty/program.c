@@ -71,7 +71,7 @@ static gboolean
 wrong_usage (GError **error, const char *verb, const char *text)
 {
   return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                       "%s; see undersign %s --help", text, verb);
+                       "%s; see undersign%s%s --help", text, verb[0] ? " " : "", verb);
 }
 
 gboolean
@@ -101,10 +101,15 @@ program_parse (const char *verb,
       (*argv)++;
       (*argc)--;
     }
-  if ((guint) *argc != arguments + 1)
-    return wrong_usage (error, verb,
-                        (guint) *argc > arguments + 1 ? "too many arguments"
-                                                      : "an argument is missing");
+  if ((guint) *argc < arguments + 1)
+    return wrong_usage (error, verb, "an argument is missing");
+  if ((guint) *argc > arguments + 1)
+    {
+      g_autofree char *text = g_strdup_printf ("\"%s\" is one argument too many",
+                                               (*argv)[arguments + 1]);
+
+      return wrong_usage (error, verb, text);
+    }
   return TRUE;
 }
 
@@ -127,6 +132,8 @@ program_dispatch (const char *prefix,
                   char **argv,
                   GError **error)
 {
+  g_autofree char *text = NULL;
+
   if (argc < 2)
     {
       wrong_usage (error, prefix, "a verb is missing");
@@ -140,7 +147,8 @@ program_dispatch (const char *prefix,
   for (const VerbEntry *entry = table; entry->name != NULL; entry++)
     if (strcmp (argv[1], entry->name) == 0)
       return entry->verb (trust, argc - 1, argv + 1, error);
-  wrong_usage (error, prefix, "there is no such verb");
+  text = g_strdup_printf ("there is no verb \"%s\"", argv[1]);
+  wrong_usage (error, prefix, text);
   return EXIT_USAGE;
 }
 
