@@ -13,6 +13,7 @@ from undersign_test import (attempts, builds, mailserver, people, person, policy
                             world)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+STOPPED = 3
 AGENT, PERSON, SECOND = "agent-offboarding", "it.lead", "hr.kim"
 REPORT = f"/home/{AGENT}/report.pdf"
 MAIL = ["mail.send", "to=security@example.com", "subject=Quarterly report",
@@ -28,6 +29,10 @@ BT /F1 24 Tf 72 760 Td (Quarterly report) Tj ET
 endstream endobj
 trailer <</Root 1 0 R>>
 """
+
+
+class Stopped(Exception):
+    """The person wants no more of it."""
 
 
 class Demonstration:
@@ -106,8 +111,20 @@ class Demonstration:
         if self.auto:
             out.output(person_view(self.person.enrol("demonstration")))
         else:
-            self.by_hand("passkey", "enrol", "--file", "--label", "demonstration")
+            self.enrol_by_hand()
         self.second.enrol("the second person's")
+
+    def enrol_by_hand(self):
+        """A passphrase that is mistyped or too short is asked for again, without end."""
+        while self.by_hand("passkey", "enrol", "--file", "--label", "demonstration")[0] != 0:
+            self.again("No passkey was enrolled.")
+
+    def again(self, text):
+        """Goes on when the person wants to; to stop here is no surprise, but no success either."""
+        self.out.line()
+        self.out.say(text)
+        if input("  Enter: once more   q: stop here > ").strip().lower() == "q":
+            raise Stopped
 
     def by_hand(self, *arguments):
         """The person at the keyboard is @PERSON for one command."""
@@ -140,7 +157,7 @@ class Demonstration:
             out.output(attempts.last_line(answer.text))
             status = answer.status
         else:
-            status, _ = self.by_hand("approve", request)
+            status = self.answer_by_hand(request)
         found = self.agent.wait(request, 60)
         if found["state"] == "done" and status == 0:
             return True
@@ -148,6 +165,14 @@ class Demonstration:
                     f"The request is {found['state']}, nothing was sent: the mailbox is empty."
                     if not self.server.mails() else "A mail arrived that nobody approved!")
         return False
+
+    def answer_by_hand(self, request):
+        """A wrong fingerprint or passphrase and a card that was left are no answer: it waits."""
+        while True:
+            status, _ = self.by_hand("approve", request)
+            if status == 0 or self.agent.wait(request, 1)["state"] != "pending":
+                return status
+            self.again("That is no answer: the request waits on, and nothing was sent.")
 
     def show_mail(self, request):
         out = self.out
@@ -232,6 +257,8 @@ def demonstrate(out, auto, build, work):
         world.install(build)
         try:
             return Demonstration(out, auto).run()
+        except (Stopped, EOFError, KeyboardInterrupt):
+            return STOPPED
         except attempts.Surprise as error:
             out.verdict(False, f"Not as it must be: {error}")
             return 1
@@ -265,6 +292,9 @@ def main():
     finally:
         if not arguments.build:
             shutil.rmtree(work, ignore_errors=True)
+    if status == STOPPED:
+        out.say("You stopped it. Nothing was approved, and nothing was sent.")
+        return 1
     out.verdict(status == 0, "One mail was approved and one arrived. Nothing else did."
                 if status == 0 else "It did not end as it must.")
     return status
