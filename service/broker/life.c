@@ -192,13 +192,21 @@ pause_after_denial (Broker *broker, const Request *request)
     g_warning ("the pause will not outlive a restart: %s", error->message);
 }
 
+/* A check at the execution failed: the person is shown what changed and asked anew.  Not where the
+ * ledger had the request closed: then somebody has denied or withdrawn it, and that stands. */
+static gboolean
+life_has_successor (const Request *request, RequestState from)
+{
+  return from == REQUEST_APPROVED && request->state == REQUEST_REFUSED && request->needed > 0 &&
+         !g_str_has_prefix (request->reason, US_REASON_CLOSED ":");
+}
+
 void
 life_moved (Request *request, RequestState from, gpointer data)
 {
   Broker *broker = data;
   g_autoptr (Request) held = request_ref (request);
-  gboolean has_successor = from == REQUEST_APPROVED && request->state == REQUEST_REFUSED &&
-                           request->needed > 0;
+  gboolean has_successor = life_has_successor (request, from);
 
   if (from == REQUEST_PENDING)
     {

@@ -344,6 +344,8 @@ do_execute (Fake *fake, int sock, const Handover *call)
   g_variant_get_child (raw, 0, "&s", &id);
   if (strcmp (how, "silent") == 0)
     return;
+  if (strcmp (how, "denied") == 0)
+    ledger_put (fake, id, "closed", "denied", "", "");
   if (strcmp (how, "refuse") == 0)
     us_error_set (&error, US_ERROR_REFUSED, US_REASON_FACT_CHANGED, "fact known changed");
   if (error != NULL || !ledger_check_free (fake, id, &error))

@@ -48,6 +48,7 @@ void fake_passkey (Fake *fake, uid_t uid, gboolean active);
  *   "done", "failed", "unknown"
  *   "garbage"   an outcome that is no word
  *   "refuse"    a check fails: fact-changed
+ *   "denied"    another person's signed denial came first: the ledger has it closed
  *   "silent"    the connection is closed and nothing was consumed
  *   "lost"      consumed and done, and the connection is closed without a word
  *   "cut"       consumed is said; then done, and the connection is closed

@@ -349,6 +349,29 @@ test_refused_has_successor (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
+/* A denial that reached the ledger first stands: nobody is asked again. */
+static void
+test_denied_has_no_successor (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *successor = NULL;
+  g_autoptr (GVariant) details = NULL;
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "denied");
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_CLOSED));
+  assert_details (agent, path, "refused", "no", "closed: the ledger has it as denied");
+  bed_spin (100);
+  g_free (caller_state (agent, path, &details));
+  successor = details_get (details, "successor");
+  g_assert_null (successor);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
 /* What was prepared can't be approved any more: the person is asked anew, not left with a dead card. */
 static void
 test_changed_at_answer (Bed *bed, gconstpointer config)
@@ -508,6 +531,7 @@ main (int argc, char *argv[])
   bed_test ("/life/expire", NULL, test_expire);
   bed_test ("/life/waiter-gives-up", NULL, test_waiter_gives_up);
   bed_test ("/life/refused-has-successor", NULL, test_refused_has_successor);
+  bed_test ("/life/denied-has-no-successor", NULL, test_denied_has_no_successor);
   bed_test ("/life/changed-at-answer", NULL, test_changed_at_answer);
   bed_test ("/life/refused-without-successor", NULL, test_refused_without_successor);
   bed_test ("/life/allow", NULL, test_allow);
