@@ -221,7 +221,7 @@ handle_set_credential (const AdminCall *call, GError **error)
   const char *module = NULL, *name = NULL;
   g_autoptr (GBytes) encrypted = NULL;
   g_autoptr (Secret) secret = NULL;
-  g_auto (Place) place = { NULL };
+  g_auto (Place) place = { 0 };
   gint32 handle = -1;
   gboolean is_pipe = FALSE;
   int fd = -1;
@@ -268,7 +268,7 @@ handle_remove_credential (const AdminCall *call, GError **error)
   const AdminConfig *config = call->state->config;
   const char *module = NULL, *name = NULL;
   gboolean had_drop_in = FALSE, had_file = FALSE;
-  g_auto (Place) place = { NULL };
+  g_auto (Place) place = { 0 };
 
   g_variant_get (call->body, "(&s&s)", &module, &name);
   if (!place_find (config, module, name, &place, error) ||

@@ -62,7 +62,6 @@ secret_ask (GError **error)
 static Secret *
 secret_get (GError **error)
 {
-  g_autoptr (GError) reason = NULL;
   g_autoptr (Secret) secret = isatty (STDIN_FILENO)
                                   ? secret_ask (error)
                                   : secret_new_read (STDIN_FILENO, SECRET_MAX, error);

@@ -94,7 +94,7 @@ run_list (Ctl *ctl, char **arguments, GError **error)
   for (gsize i = 0; i < g_variant_n_children (list); i++)
     {
       g_autoptr (GVariant) dict = g_variant_get_child_value (list, i);
-      Entry entry = { NULL };
+      Entry entry = { 0 };
 
       if (!entry_read (dict, &entry))
         return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_BAD_MESSAGE,

@@ -42,7 +42,7 @@ class Terminal:
                     os.dup2(slave, fd)
                 os.fchown(slave, people.pwd.getpwnam(user).pw_uid, -1)
                 people.become(user)
-                os.chdir(variables["HOME"])
+                os.chdir(variables["HOME"] if os.path.isdir(variables["HOME"]) else "/")
                 os.closerange(3, 1024)
                 os.execvpe(argv[0], list(argv), variables)
             finally:
