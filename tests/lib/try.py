@@ -5,6 +5,7 @@ import argparse
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,8 @@ class Demonstration:
                 self.show_mail(request)
                 good = self.attack(request)
                 return 0 if self.evidence() and good else 1
+            except (Stopped, EOFError, KeyboardInterrupt):
+                return STOPPED
             finally:
                 self.server.stop()
 
@@ -257,8 +260,6 @@ def demonstrate(out, auto, build, work):
         world.install(build)
         try:
             return Demonstration(out, auto).run()
-        except (Stopped, EOFError, KeyboardInterrupt):
-            return STOPPED
         except attempts.Surprise as error:
             out.verdict(False, f"Not as it must be: {error}")
             return 1
@@ -282,9 +283,14 @@ def main():
         if arguments.build:
             build = work
         else:
+            # Whatever ends this while it compiles, the copy goes.
+            before = {number: signal.signal(number, lambda number, _: sys.exit(128 + number))
+                      for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
             work = tempfile.mkdtemp(prefix="undersign-try.", dir="/var/tmp")
             os.chmod(work, 0o755)
             build = compile_source(out, work)
+            for number, handler in before.items():
+                signal.signal(number, handler)
         status = demonstrate(out, arguments.auto, build, work)
     except sandbox.Forbidden as error:
         out.verdict(False, f"This machine does not allow the namespace: {error}")
