@@ -185,7 +185,7 @@ static void
 test_long_subject (void)
 {
   static const char *const units[] = { "x", U_UMLAUT, "\xe2\x82\xac", "\xf0\x9f\x98\x80",
-                                       "a" U_UMLAUT };
+                                       ("a" U_UMLAUT) };
 
   for (guint i = 0; i < G_N_ELEMENTS (units); i++)
     for (guint n = 60; n < 90; n++)
@@ -296,10 +296,7 @@ test_file_names (void)
 static void
 test_long_file_names (void)
 {
-  static const char *const units[] = { "x", U_UMLAUT, "a ",
-                                       "\xe2\x82\xac"
-                                       "1",
-                                       "%" };
+  static const char *const units[] = { "x", U_UMLAUT, "a ", ("\xe2\x82\xac" "1"), "%" };
 
   for (guint i = 0; i < G_N_ELEMENTS (units); i++)
     for (guint n = 51; n < 130; n++)
