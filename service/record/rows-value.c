@@ -229,6 +229,14 @@ set_by_wire (Row *row, const Type *type, const JsonTree *value, Notes *notes, Es
     }
 }
 
+/* The card says "none" of an empty value; a value that says it itself is told apart. */
+static void
+note_none (Row *row)
+{
+  if (row->lines->len == 1 && strcmp (g_ptr_array_index (row->lines, 0), "none") == 0)
+    row_add_note (row, "the word none: the value is not empty");
+}
+
 void
 row_set_value (Row *row, const JsonTree *value, RowsSum *sum)
 {
@@ -242,6 +250,7 @@ row_set_value (Row *row, const JsonTree *value, RowsSum *sum)
       return;
     }
   set_by_wire (row, type, value, notes, &count);
+  note_none (row);
   note_a_labels (row);
   notes_write (notes, &count, row->notes);
   if (escape_is_mostly_hidden (&count) && sum->why == NULL)

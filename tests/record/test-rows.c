@@ -99,7 +99,11 @@ static const struct
   { "file", "{\"name\":\"5 bytes\",\"size\":\"1000\",\"sha256\":\"" SAMPLE_SHA256 "\"}",
     "\"5 bytes\" / 1 000 bytes / sha256 " SAMPLE_SHA256 },
   { "text", "\"a\\n\\n\\n\\n\\n\\nb\"", "a / \\(5 empty lines) / b" },
-  { "line", "\"none\"", "none" },
+  { "line", "\"none\"", "none [the word none: the value is not empty]" },
+  { "text", "\"none\"", "none [the word none: the value is not empty]" },
+  { "text", "\"none\\nnone\"", "none / none" },
+  { "line-list", "[\"none\"]", "none [the word none: the value is not empty]" },
+  { "argv", "[\"none\"]", "1: \"none\"" },
   { "timestamp", "\"2026-11-30T09:00:00Z\"", "2026-11-30T09:00:00Z" },
   { "duration", "\"90min\"", "90min" },
 };

@@ -5,6 +5,7 @@ from .notes import notes
 
 EFFECTS = {'irreversible': 'cannot be undone', 'reversible': 'can be undone',
            'read': 'only reads'}
+WORD_NONE = 'the word none: the value is not empty'
 RECHECK = 'looked up again before it runs'
 
 
@@ -92,9 +93,10 @@ def row(section, label, lines, name='', kind='', noted=(), empty=False):
 
 
 def value_row(section, label, kind, value, name=''):
-    lines = lines_of(kind, value)
-    return row(section, label, lines.lines, name, kind, notes(kind, value, lines.escapes),
-               values.empty(kind, value))
+    lines, empty = lines_of(kind, value), values.empty(kind, value)
+    word = [WORD_NONE] if lines.lines == ['none'] and not empty else []
+    return row(section, label, lines.lines, name, kind, word + notes(kind, value, lines.escapes),
+               empty)
 
 
 def entry_row(section, entry):
