@@ -235,10 +235,29 @@ check_keys (const RuleLoad *load)
     rule_fault (load, "Limit", "Limit= has no meaning in a deny rule");
 }
 
+/* What runs without asking needs a bound, and one for each value of an argument is none: it is the
+ * agent that chooses the value. */
+static void
+check_allow_action (const RuleLoad *load,
+                    const PolicyAction *action,
+                    gboolean bounded,
+                    gboolean bounded_together)
+{
+  if (action->effect == EFFECT_IRREVERSIBLE)
+    rule_fault (load, "Decision", "%s is irreversible and cannot be allowed without asking",
+                action->id);
+  else if (action->effect != EFFECT_READ && !bounded_together)
+    rule_fault (load, "Decision", "%s has an effect: allow needs a Limit=N/PERIOD all-agents",
+                action->id);
+  else if (!bounded)
+    rule_fault (load, "Decision", "%s: allow needs a Limit=N/PERIOD without per", action->id);
+}
+
 static void
 check_allow (const RuleLoad *load)
 {
   gboolean bounded = FALSE;
+  gboolean together = FALSE;
 
   if (load->rule->file->shipped)
     rule_fault (load, "Decision",
@@ -248,19 +267,11 @@ check_allow (const RuleLoad *load)
     {
       const PolicyLimit *limit = g_ptr_array_index (load->rule->limits, i);
 
-      bounded = bounded || (limit->all_agents && limit->per == NULL);
+      bounded = bounded || limit->per == NULL;
+      together = together || (limit->all_agents && limit->per == NULL);
     }
   for (guint i = 0; i < load->actions->len; i++)
-    {
-      const PolicyAction *action = g_ptr_array_index (load->actions, i);
-
-      if (action->effect == EFFECT_IRREVERSIBLE)
-        rule_fault (load, "Decision", "%s is irreversible and cannot be allowed without asking",
-                    action->id);
-      else if (action->effect != EFFECT_READ && !bounded)
-        rule_fault (load, "Decision", "%s has an effect: allow needs a Limit=N/PERIOD all-agents",
-                    action->id);
-    }
+    check_allow_action (load, g_ptr_array_index (load->actions, i), bounded, together);
 }
 
 /* --- the whole --- */

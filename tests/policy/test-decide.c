@@ -88,8 +88,8 @@ static const struct
     TO_A, DECISION_ASK, NULL, NULL, 2 },
   { R ("a", "mail.send", ASK "Parts=main\n"), "mail.send", TO_A, DECISION_ASK, NULL, NULL, 1 },
   /* allow */
-  { R ("a", "account.list", "Decision=allow\n"), "account.list", "[]", DECISION_ALLOW, NULL, NULL,
-    0 },
+  { R ("a", "account.list", "Decision=allow\nLimit=5/1d\n"), "account.list", "[]",
+    DECISION_ALLOW, NULL, NULL, 0 },
   { R ("a", "note.write", ALLOW "When=text all hel*\nWhen=urgent is no\n"), "note.write", NOTE,
     DECISION_ALLOW, NULL, NULL, 0 },
 };

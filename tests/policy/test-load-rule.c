@@ -45,12 +45,13 @@ static const struct
   { "[Rule a]\nAgents=other\nActions=*\nDecision=allow\n", 3, "an allow rule names its actions" },
   { "[Rule a]\nAgents=other\nActions=account.*\n" ALLOW, 3, "an allow rule names its actions" },
   { MAIL ASK "Parts=main ghost\n", 7, "no agent of this rule has a part 'ghost'" },
-  { LIST "Decision=allow\nParts=main\n", 5, "an allow rule cannot go by part" },
+  { LIST "Decision=allow\nLimit=5/1d\nParts=main\n", 6, "an allow rule cannot go by part" },
   /* allow */
   { MAIL ALLOW, 4, "mail.send is irreversible" },
   { NOTE "Decision=allow\n", 4, "allow needs a Limit=N/PERIOD all-agents" },
   { NOTE "Decision=allow\nLimit=5/1d\n", 4, "allow needs a Limit=N/PERIOD all-agents" },
   { NOTE "Decision=allow\nLimit=5/1d per text all-agents\n", 4, "allow needs a Limit=" },
+  { LIST "Decision=allow\n", 4, "account.list: allow needs a Limit=N/PERIOD without per" },
   { "[Rule a]\nAgents=other\nActions=account.list mail.send\n" ALLOW, 4, "irreversible" },
   { NOTE ALLOW "Approvers=@hr\n", 6, "Approvers= has a meaning in ask rules alone" },
   { NOTE ALLOW "Passkeys=phone\n", 6, "Passkeys= has a meaning in ask rules alone" },
@@ -164,7 +165,7 @@ test_allow_looks_at_all (void)
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
     {
       g_autoptr (Set) set = set_new ();
-      g_autofree char *allow = g_strconcat (head, "Decision=allow\n", lines[i], NULL);
+      g_autofree char *allow = g_strconcat (head, "Decision=allow\n", lines[i], "Limit=5/1d\n", NULL);
       g_autofree char *ask = g_strconcat (head, ASK, lines[i], NULL);
 
       set_put (set, "actions/x.y.action", action);
@@ -175,12 +176,36 @@ test_allow_looks_at_all (void)
     }
 }
 
+/* The agent chooses what it looks for, so that a limit for each value is none. */
+static void
+test_allow_is_bounded (void)
+{
+  static const char *const limits[] = { "", "Limit=5/1d per text\n",
+                                        "Limit=5/1d per text all-agents\n" };
+  const char *head = "[Rule a]\nAgents=other\nActions=x.y\nDecision=allow\n";
+  g_autoptr (Set) set = set_new ();
+  g_autofree char *bounded = g_strconcat (head, limits[1], "Limit=9/1d\n", NULL);
+
+  set_put (set, "actions/x.y.action",
+           "[Action]\nSummary=S\nEffect=read\n[Executor]\nModule=null\n"
+           "[Argument text]\nLabel=T\nType=line\n");
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    {
+      g_autofree char *rule = g_strconcat (head, limits[i], NULL);
+
+      set_put (set, "rules/x.rule", rule);
+      set_assert_fault (set, "rules/x.rule:4: ", "x.y: allow needs a Limit=N/PERIOD without per");
+    }
+  set_put (set, "rules/x.rule", bounded);
+  policy_free (set_parse (set));
+}
+
 static void
 test_shipped_allow (void)
 {
   g_autoptr (Set) set = set_new ();
 
-  set_put_shipped (set, "rules/x.rule", LIST "Decision=allow\n");
+  set_put_shipped (set, "rules/x.rule", LIST "Decision=allow\nLimit=5/1d\n");
   set_assert_fault (set, "rules/x.rule:4: ", "no allow rule can be shipped");
   set_put_shipped (set, "rules/x.rule", LIST "Decision=deny\n");
   policy_free (set_parse (set));
@@ -228,7 +253,8 @@ test_accepted (void)
     MAIL ASK "Limit=5/1d\nLimit=20/30d all-agents\nLimit=1/90s per to\nLifetime=24h\n"
              "Count=2\nSeparation=initiator\nWhen=to any *@a.example b@b.example\nWhen=cc empty\n",
     NOTE ALLOW "When=text all a b\nWhen=amount <= 5.00 EUR\nWhen=urgent is no\nWhen=until past\n",
-    LIST "Decision=allow\n",
+    LIST "Decision=allow\nLimit=5/1d\n",
+    LIST "Decision=allow\nLimit=5/1d all-agents\n",
     SUSPEND "Decision=ask\nApprovers=fact:manager alice\nCount=2\n",
     "[Rule a]\nAgents=*\nActions=*\nDecision=deny\n",
     "[Rule a]\nAgents=*\nActions=account.* mail.send\n" ASK "Parts=licences\n",
@@ -288,7 +314,7 @@ test_foresee (void)
            "[Rule a]\nAgents=other\nActions=mail.send\n" ASK
            "[Rule b]\nAgents=other\nActions=note.write\nWhen=urgent is yes\n" ASK
            "[Rule c]\nAgents=other\nActions=note.write\n" ALLOW
-           "[Rule d]\nAgents=other\nActions=account.list\nDecision=allow\n"
+           "[Rule d]\nAgents=other\nActions=account.list\n" ALLOW
            "[Rule e]\nAgents=*\nActions=account.*\nDecision=deny\n");
   policy = set_parse (set);
   assert_foreseen (policy, "mail.send", TRUE, FALSE);
@@ -316,6 +342,7 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/load-rule/refused", test_refused);
   g_test_add_func ("/policy/load-rule/allow-looks-at-all", test_allow_looks_at_all);
   g_test_add_func ("/policy/load-rule/shipped-allow", test_shipped_allow);
+  g_test_add_func ("/policy/load-rule/allow-is-bounded", test_allow_is_bounded);
   g_test_add_func ("/policy/load-rule/missing", test_missing);
   g_test_add_func ("/policy/load-rule/all-faults", test_all_faults);
   g_test_add_func ("/policy/load-rule/accepted", test_accepted);

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ALLOW "Decision=allow\nLimit=5/1d\n"
+
 static void
 put_base (Tree *tree)
 {
@@ -307,9 +309,9 @@ test_shipped (void)
 
   put_base (&tree);
   source = tree_source (&tree);
-  tree_write (&tree, "etc/rules/b.rule", "[Rule a]\nAgents=other\nActions=x.y\nDecision=allow\n");
+  tree_write (&tree, "etc/rules/b.rule", "[Rule a]\nAgents=other\nActions=x.y\n" ALLOW);
   policy_free (tree_parse (&source));
-  tree_write (&tree, "usr/rules/b.rule", "[Rule a]\nAgents=other\nActions=x.y\nDecision=allow\n");
+  tree_write (&tree, "usr/rules/b.rule", "[Rule a]\nAgents=other\nActions=x.y\n" ALLOW);
   policy_free (tree_parse (&source));
   source.config_dir = NULL;
   tree_write (&tree, "usr/agents/other.agent",
