@@ -15,6 +15,8 @@
 #include "dbus/reason.h"
 #include "service/base/clock.h"
 
+#include <string.h>
+
 static gboolean
 consumption_check (Transaction *transaction, const Consumption *consumption, GError **error)
 {
@@ -37,15 +39,30 @@ consumption_check (Transaction *transaction, const Consumption *consumption, GEr
   return TRUE;
 }
 
+/*
+ * consumption_record: what is kept of the record: all of it, but where nobody was asked and nothing
+ * was changed.  Then it is nobody's approval and no trace of an effect, an agent can make as many as
+ * its limit lets it, and of a record up to 256 KiB the digest is kept.
+ */
+static GBytes *
+consumption_record (const Consumption *consumption)
+{
+  if (consumption->answers->len == 0 &&
+      strcmp (record_action_effect (consumption->record), "read") == 0)
+    return g_bytes_new_static ("", 0);
+  return g_bytes_ref (record_bytes (consumption->record));
+}
+
 static gboolean
 request_insert (Ledger *ledger, const Consumption *consumption, GError **error)
 {
   const Record *record = consumption->record;
+  g_autoptr (GBytes) kept = consumption_record (consumption);
 
   return query_run (ledger, error, NULL,
                     "INSERT INTO request (id, consumed, why, \"by\", reason, record, digest, "
                     "intent, agent, action, created) VALUES (?, 1, '', '', '', ?, ?, ?, ?, ?, ?)",
-                    "sbddisi", consumption->request, record_bytes (record), record_digest (record),
+                    "sbddisi", consumption->request, kept, record_digest (record),
                     record_intent (record), (gint64) record_agent_uid (record),
                     record_action_id (record), clock_wall ());
 }

@@ -178,7 +178,7 @@ typedef struct
  * ledger_consume: the one durable transaction that uses an approval up.  Under the ledger's write
  * lock it looks at everything that another worker may have changed (halt, seal key, request row,
  * superseded request, intent, limits, answers and their passkeys, deadline), INSERTs the request id
- * with record and intent, closes the superseded one, adds the audit entry and moves the mark; and
+ * with record (of what only reads and nobody was asked about, its digest) and intent, closes the superseded one, adds the audit entry and moves the mark; and
  * takes the request's lock in the runtime directory, which ends with this process or with
  * ledger_finish().
  *

@@ -115,8 +115,8 @@ fixture_restore (Fixture *fixture)
   fixture_reopen (fixture);
 }
 
-Record *
-fixture_record (guint32 agent, const char *action, const char *const *to)
+static Record *
+record_of_effect (guint32 agent, const char *action, const char *effect, const char *const *to)
 {
   g_autoptr (RecordBuilder) builder = record_builder_new ("0123456789abcdef0123456789abcdef");
   g_autoptr (GError) error = NULL;
@@ -127,7 +127,7 @@ fixture_record (guint32 agent, const char *action, const char *const *to)
     json_tree_append_string (list, to[i]);
   record_builder_agent (builder, "offboarding", agent, "hr.jones", "main");
   record_builder_run (builder, "11111111111111111111111111111111", "ticket-1", NULL, 0);
-  record_builder_action (builder, action, "Send an e-mail", "irreversible");
+  record_builder_action (builder, action, "Send an e-mail", effect);
   record_builder_argument (builder, "to", "To", "email-list", list);
   record_builder_executor (builder, "null", "");
   record_builder_claim (builder, "");
@@ -136,6 +136,20 @@ fixture_record (guint32 agent, const char *action, const char *const *to)
   record = record_builder_end (builder, &error);
   g_assert_no_error (error);
   return record;
+}
+
+Record *
+fixture_record (guint32 agent, const char *action, const char *const *to)
+{
+  return record_of_effect (agent, action, "irreversible", to);
+}
+
+Record *
+fixture_record_of_effect (const char *effect)
+{
+  const char *list[] = { "a@example.com", NULL };
+
+  return record_of_effect (FIXTURE_AGENT, "mail.look", effect, list);
 }
 
 Record *

@@ -33,6 +33,7 @@ void fixture_restore (Fixture *fixture);
 /* @to: the value of the only argument, a list; NULL-terminated */
 Record *fixture_record (guint32 agent, const char *action, const char *const *to);
 Record *fixture_record_to (const char *to);
+Record *fixture_record_of_effect (const char *effect);
 Passkey *fixture_passkey (const char *name, uid_t uid, guint32 counter);
 Answer *
 fixture_answer (const Passkey *passkey, const char *request, const Record *record, guint32 counter);

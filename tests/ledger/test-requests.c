@@ -77,42 +77,81 @@ test_closed_tells_why (Fixture *fixture, gconstpointer data)
   g_assert_cmpstr (status.result, ==, "");
 }
 
-/* What an agent can end as often as it likes leaves a digest, a person's word its whole record. */
+/* assert_kept: of each row, in the order of ids, whether the record is kept whole; its digest is. */
 static void
-test_closed_record (Fixture *fixture, gconstpointer data)
+assert_kept (Fixture *fixture, const gboolean *kept, guint n)
 {
-  static const struct
-  {
-    const char *id, *why;
-    gboolean kept;
-  } cases[] = {
-    { FIXTURE_REQUEST, "denied", TRUE },
-    { FIXTURE_OTHER, "withdrawn", FALSE },
-    { FIXTURE_THIRD, "superseded", FALSE },
-  };
   g_autofree char *file = fixture_state_path (fixture, "ledger.db");
   sqlite3_stmt *query = NULL;
   sqlite3 *db = NULL;
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    g_assert_true (fixture_close_request (fixture, cases[i].id, cases[i].why, NULL));
   fixture_close (fixture);
-
   g_assert_cmpint (sqlite3_open (file, &db), ==, SQLITE_OK);
   g_assert_cmpint (sqlite3_prepare_v2 (db,
                                        "SELECT length (record), length (digest) FROM request "
                                        "ORDER BY id",
                                        -1, &query, NULL),
                    ==, SQLITE_OK);
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+  for (guint i = 0; i < n; i++)
     {
       g_assert_cmpint (sqlite3_step (query), ==, SQLITE_ROW);
-      g_assert_cmpint (sqlite3_column_int (query, 0) > 0, ==, cases[i].kept);
+      g_assert_cmpint (sqlite3_column_int (query, 0) > 0, ==, kept[i]);
       g_assert_cmpint (sqlite3_column_int (query, 1), ==, 32);
     }
+  g_assert_cmpint (sqlite3_step (query), ==, SQLITE_DONE);
   sqlite3_finalize (query);
   g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
   fixture_reopen (fixture);
+}
+
+/* What an agent can end as often as it likes leaves a digest, a person's word its whole record. */
+static void
+test_closed_record (Fixture *fixture, gconstpointer data)
+{
+  static const gboolean kept[] = { TRUE, FALSE, FALSE };
+
+  g_assert_true (fixture_close_request (fixture, FIXTURE_REQUEST, "denied", NULL));
+  g_assert_true (fixture_close_request (fixture, FIXTURE_OTHER, "withdrawn", NULL));
+  g_assert_true (fixture_close_request (fixture, FIXTURE_THIRD, "superseded", NULL));
+  assert_kept (fixture, kept, G_N_ELEMENTS (kept));
+}
+
+static void
+consume_answered (Fixture *fixture, const char *request, const Record *record)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Passkey) passkey = fixture_passkey ("alice", 1001, 0);
+  g_autoptr (GPtrArray) answers = fixture_answers ();
+  g_autoptr (GPtrArray) limits = fixture_limits ();
+  Consumption consumption = {
+    .request = request,
+    .record = record,
+    .answers = answers,
+    .limits = limits,
+    .deadline = clock_boottime () + 60 * G_USEC_PER_SEC,
+  };
+
+  g_ptr_array_add (answers, fixture_answer (passkey, request, record, 1));
+  g_assert_true (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
+  g_assert_true (ledger_add_answer (fixture->ledger, g_ptr_array_index (answers, 0), &error));
+  g_assert_true (ledger_consume (fixture->ledger, &consumption, &error));
+  g_assert_no_error (error);
+}
+
+/* The same of what ran: whole where it has an effect or a person answered for it. */
+static void
+test_consumed_record (Fixture *fixture, gconstpointer data)
+{
+  static const gboolean kept[] = { FALSE, TRUE, TRUE };
+  g_autoptr (Record) look = fixture_record_of_effect ("read");
+  g_autoptr (Record) change = fixture_record_of_effect ("reversible");
+
+  g_assert_true (fixture_consume (fixture, FIXTURE_REQUEST, look, NULL));
+  g_assert_true (ledger_finish (fixture->ledger, FIXTURE_REQUEST, "done", "", NULL));
+  g_assert_true (fixture_consume (fixture, FIXTURE_OTHER, change, NULL));
+  g_assert_true (ledger_finish (fixture->ledger, FIXTURE_OTHER, "done", "", NULL));
+  consume_answered (fixture, FIXTURE_THIRD, look);
+  assert_kept (fixture, kept, G_N_ELEMENTS (kept));
 }
 
 static void
@@ -441,6 +480,7 @@ main (int argc, char **argv)
   fixture_test ("/ledger/request/first-row-wins", test_first_row_wins);
   fixture_test ("/ledger/request/closed-tells-why", test_closed_tells_why);
   fixture_test ("/ledger/request/closed-record", test_closed_record);
+  fixture_test ("/ledger/requests/consumed-record", test_consumed_record);
   fixture_test ("/ledger/request/outcome-comes-once", test_outcome_comes_once);
   fixture_test ("/ledger/request/worker-dies", test_worker_dies);
   fixture_test ("/ledger/request/resolve-only-unknown", test_resolve_only_unknown);
