@@ -20,7 +20,7 @@ typedef struct
   guint submits_per_minute; /* of one agent */
   guint64 spool_bytes;      /* files of the requests of one agent that have not ended */
   guint64 spool_bytes_all;
-  guint64 disk_reserve;     /* bytes of the disk that no file may use */
+  guint64 disk_reserve;     /* bytes of the disk that no request may use */
   guint denials;            /* so many in the period pause the agent; 0: never */
   guint64 denial_period, denial_pause; /* seconds */
 } LimitsConfig;

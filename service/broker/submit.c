@@ -499,8 +499,8 @@ take_place (Submission *submission, GError **error)
   const GArray *agents = catalog_agent_uids (broker->catalog);
   guint64 bytes = submission->files->bytes;
 
-  if (bytes > 0 && !files_have_room (broker->spool, bytes,
-                                     limits_config (broker->limits)->disk_reserve, error))
+  /* Without files, too: the request itself is kept, here and in the ledger. */
+  if (!files_have_room (broker->spool, bytes, limits_config (broker->limits)->disk_reserve, error))
     return FALSE;
   submission->has_place =
       limits_reserve (broker->limits, submission->uid, bytes,
