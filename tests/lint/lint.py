@@ -47,6 +47,9 @@ SIZED = (".c", ".h", ".py", ".sh", ".js", ".css")
 LICENSED = (".c", ".h", ".py", ".sh", ".js", ".css", ".xml", ".policy", ".rules", ".conf",
             ".service", ".socket", ".in", ".ui", ".suppr")
 UNFINISHED = re.compile(r"\b(%s)\b" % "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]))
+# What a page names in `…`: a place in the tree, and after a colon a name in that file.
+NAMED_PLACE = re.compile(r"`((?:service|module|agentlib|dbus|polkit|tests|\.github)/[\w./@-]+)"
+                         r"(?::(\w+))?[^`]*`")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -131,6 +134,21 @@ def check_python_functions(text):
                 yield node.lineno, "function", "%d lines, at most %d" % (length, MAX_FUNCTION)
 
 
+def check_places(root, lines):
+    """A page that says where something is enforced or tested must not outlive it."""
+    for number, line in enumerate(lines, 1):
+        for place, name in NAMED_PLACE.findall(line):
+            path = os.path.join(root, place)
+            if not os.path.exists(path):
+                yield number, "place", "there is no %s" % place
+            elif name and os.path.isfile(path):
+                with open(path, encoding="utf-8") as file:
+                    if not re.search(r"\b%s\b" % re.escape(name), file.read()):
+                        yield number, "place", "%s holds no %s" % (place, name)
+            elif name:
+                yield number, "place", "%s is a folder and holds no %s" % (place, name)
+
+
 def check_file(root, path):
     with open(os.path.join(root, path), "rb") as file:
         data = file.read()
@@ -151,6 +169,8 @@ def check_file(root, path):
     for number, line in enumerate(lines, 1):
         if UNFINISHED.search(line):
             yield number, "unfinished", line.strip()
+    if path.endswith(".md"):
+        yield from check_places(root, lines)
     if path.endswith((".c", ".h")):
         yield from check_includes(root, path, lines)
         yield from check_c_functions(lines)

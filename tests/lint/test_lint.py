@@ -139,6 +139,18 @@ class TestLint(unittest.TestCase):
                 self.assert_breach({"README.md": "a\nb %s: c\n" % word}, "README.md:2: unfinished: ")
         self.assert_clean({"README.md": "mktemp -d undersign.%s\n" % ("X" * 6)})
 
+    def test_places_of_a_page(self):
+        files = {"service/base/it.c": SPDX + "int found;\n"}
+        for text in ["see `service/base/it.c`", "`service/base/it.c:found`", "`service/base`",
+                     "`sudo tests/…`", "`elsewhere/it.c`"]:
+            with self.subTest(text=text):
+                self.assert_clean({**files, "README.md": text + "\n"})
+        for text in ["`service/base/no.c`", "`service/base/it.c:foun`", "`service/base:found`",
+                     "`service/base/it.c`, `service/no/it.c`"]:
+            with self.subTest(text=text):
+                self.assert_breach({**files, ".github/AUDIT.md": text + "\n"},
+                                   ".github/AUDIT.md:1: place: ")
+
     def test_foreign_and_builds(self):
         self.assert_clean({"tests/vectors/it.c": "\n", "build/meson-private/x": "", "build/it.c": "\n"})
 
