@@ -79,7 +79,7 @@ handle_watch (Broker *broker, Call *call, Request *request)
   g_autoptr (GError) error = NULL;
 
   if (request_state_has_ended (request->state) ||
-      signals_watch (broker->signals, request, call_sender (call), &error))
+      signals_watch (broker->signals, request, call_sender (call), call_uid (call), &error))
     call_return (call, NULL);
   else
     call_fail (call, error);

@@ -48,6 +48,13 @@ const char *request_state_executed (RequestState state);
 
 typedef struct Request Request;
 
+/* A connection that hears of the request's moves; freed with g_free(). */
+typedef struct
+{
+  uid_t uid;
+  char name[]; /* unique name */
+} Watcher;
+
 /* A statement that a person was given to sign; it is looked up by its bytes, never parsed. */
 typedef struct
 {
@@ -109,7 +116,7 @@ struct Request
   GError *doubt;         /* what a hand-over was answered with that only the ledger can explain */
   guint verifying;       /* assertions that the executor is looking at */
   GPtrArray *statements; /* IssuedStatement, oldest first */
-  GPtrArray *watchers;   /* unique names */
+  GPtrArray *watchers;   /* Watcher */
   GPtrArray *waiting;    /* Call: to be answered when the hand-over is decided */
   gpointer deadline_timer, retry_timer;
 };

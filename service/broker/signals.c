@@ -6,6 +6,7 @@
 #include "dbus/names.h"
 #include "dbus/reason.h"
 
+#include <string.h>
 
 struct Signals
 {
@@ -58,20 +59,41 @@ signals_register (Signals *signals, const char *name, uid_t uid, GError **error)
 }
 
 static gboolean
+watcher_is (gconstpointer watcher, gconstpointer name)
+{
+  return strcmp (((const Watcher *) watcher)->name, name) == 0;
+}
+
+static gboolean
 find_watcher (const Request *request, const char *name, guint *out_index)
 {
-  return g_ptr_array_find_with_equal_func (request->watchers, name, g_str_equal, out_index);
+  return g_ptr_array_find_with_equal_func (request->watchers, name, watcher_is, out_index);
+}
+
+static guint
+count_watchers (const Request *request, uid_t uid)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < request->watchers->len; i++)
+    n += ((const Watcher *) request->watchers->pdata[i])->uid == uid;
+  return n;
 }
 
 gboolean
-signals_watch (Signals *signals, Request *request, const char *name, GError **error)
+signals_watch (Signals *signals, Request *request, const char *name, uid_t uid, GError **error)
 {
+  Watcher *watcher = NULL;
+
   if (find_watcher (request, name, NULL))
     return TRUE;
-  if (request->watchers->len >= SIGNALS_WATCHERS_MAX)
+  if (count_watchers (request, uid) >= SIGNALS_WATCHERS_MAX)
     return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
-                         "%d connections watch this request", SIGNALS_WATCHERS_MAX);
-  g_ptr_array_add (request->watchers, g_strdup (name));
+                         "%d connections of this user watch this request", SIGNALS_WATCHERS_MAX);
+  watcher = g_malloc (sizeof *watcher + strlen (name) + 1);
+  watcher->uid = uid;
+  strcpy (watcher->name, name);
+  g_ptr_array_add (request->watchers, watcher);
   return TRUE;
 }
 
@@ -112,8 +134,12 @@ signals_changed (Signals *signals, const Request *request)
   g_autofree char *path = request_path (request);
 
   for (guint i = 0; i < request->watchers->len; i++)
-    bus_signal (signals->bus, request->watchers->pdata[i], path, US_INTERFACE_REQUEST, "Changed",
-                g_variant_new ("(s)", request_state_name (request->state)));
+    {
+      const Watcher *watcher = g_ptr_array_index (request->watchers, i);
+
+      bus_signal (signals->bus, watcher->name, path, US_INTERFACE_REQUEST, "Changed",
+                  g_variant_new ("(s)", request_state_name (request->state)));
+    }
 }
 
 /* Sends to the cards of everyone who may answer. */

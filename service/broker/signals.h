@@ -13,7 +13,7 @@
 G_BEGIN_DECLS
 
 #define SIGNALS_CARDS_MAX 16    /* connections of one person */
-#define SIGNALS_WATCHERS_MAX 32 /* connections of one request */
+#define SIGNALS_WATCHERS_MAX 16 /* of one request, by one user */
 
 typedef struct Signals Signals;
 
@@ -22,9 +22,10 @@ void signals_free (Signals *signals);
 
 /* signals_register: this connection shows cards to @uid, until it leaves. */
 gboolean signals_register (Signals *signals, const char *name, uid_t uid, GError **error);
-/* signals_watch: it hears of this request, until that ends. */
+/* signals_watch: it hears of this request, until that ends.  Each uid has places of its own, so that
+ * an agent's connections keep nobody from hearing what became of an answer. */
 gboolean
-signals_watch (Signals *signals, Request *request, const char *name, GError **error);
+signals_watch (Signals *signals, Request *request, const char *name, uid_t uid, GError **error);
 /* signals_forget: it has left the bus.  @requests: id → Request, those that may be watched */
 void signals_forget (Signals *signals, const char *name, GHashTable *requests);
 

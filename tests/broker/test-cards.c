@@ -109,6 +109,74 @@ test_signals (Bed *bed, gconstpointer config)
   g_assert_false (card_is_open (agent, path));
 }
 
+static GVariant *
+watch (Caller *caller, const char *path, GError **error)
+{
+  return caller_call (caller, path, US_INTERFACE_REQUEST, "Watch", NULL, error);
+}
+
+/* However many connections an agent has, those who answer hear what became of their answer. */
+static void
+test_watchers (Bed *bed, gconstpointer config)
+{
+  g_autoptr (GPtrArray) agents = g_ptr_array_new_with_free_func ((GDestroyNotify) caller_free);
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autoptr (Caller) lead = bed_caller (bed, FAKE_LEAD);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *changed = NULL;
+  g_autoptr (GVariant) by_jones = NULL;
+  g_autoptr (GVariant) by_lead = NULL;
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < SIGNALS_WATCHERS_MAX + 1; i++)
+    {
+      g_autoptr (GVariant) reply = NULL;
+
+      g_ptr_array_add (agents, bed_caller (bed, FAKE_AGENT));
+      reply = watch (g_ptr_array_index (agents, i), path, &error);
+      if (i < SIGNALS_WATCHERS_MAX)
+        g_assert_no_error (error);
+    }
+  g_assert_true (g_error_matches (error, US_ERROR, US_ERROR_LIMIT_EXCEEDED));
+  g_assert_true (us_error_has_reason (error, US_REASON_LIMIT));
+  g_clear_error (&error);
+
+  by_jones = watch (jones, path, &error);
+  g_assert_no_error (error);
+  by_lead = watch (lead, path, &error);
+  g_assert_no_error (error);
+  g_assert_true (caller_approve (lead, path, "it.lead", "good", NULL, &error));
+  wait_state (jones, path, "done");
+  bed_spin (50);
+  changed = g_strdup_printf ("Changed %s approved\nChanged %s executing\nChanged %s done\n", path,
+                             path, path);
+  g_assert_cmpstr (jones->heard->str, ==, changed);
+  g_assert_cmpstr (lead->heard->str, ==, changed);
+}
+
+/* The place of a connection that left is free again. */
+static void
+test_watcher_leaves (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < SIGNALS_WATCHERS_MAX + 1; i++)
+    {
+      g_autoptr (Caller) more = bed_caller (bed, FAKE_AGENT);
+      g_autoptr (GVariant) reply = watch (more, path, &error);
+      g_autoptr (GVariant) again = watch (more, path, &error); /* counts once */
+
+      g_assert_no_error (error);
+      g_clear_pointer (&more, caller_free);
+      bed_spin (20);
+    }
+}
+
 /* A card that leaves is not counted on, and does not keep anything. */
 static void
 test_card_leaves (Bed *bed, gconstpointer config)
@@ -690,6 +758,8 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   sample_quiet ();
   bed_test ("/cards/signals", NULL, test_signals);
+  bed_test ("/cards/watchers", NULL, test_watchers);
+  bed_test ("/cards/watcher-leaves", NULL, test_watcher_leaves);
   bed_test ("/cards/card-leaves", NULL, test_card_leaves);
   bed_test ("/cards/card", NULL, test_card);
   bed_test ("/cards/card-of-others", NULL, test_card_of_others);
