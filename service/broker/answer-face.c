@@ -248,7 +248,7 @@ attempt_send (Broker *broker,
   attempt->uid = call_uid (call);
   attempt->reason = g_strdup (reason);
   request->verifying++;
-  executor_call (broker->executor, HANDOVER_ANSWER,
+  executor_call (broker->executor, HANDOVER_ANSWER, EXECUTOR_NO_AGENT,
                  g_variant_new ("(@" WIRE_PREPARED "s@ay@aysss@ay@ay@ay)", request->prepared,
                                 issued->approves ? "approve" : "deny", answered->statement,
                                 answered->credential, issued->nonce, issued->issued,

@@ -144,7 +144,7 @@ approvers_lookup (Approvers *approvers, uid_t uid, ApproversCallback callback, g
   if (person->asking)
     return;
   person->asking = TRUE;
-  executor_call (approvers->executor, HANDOVER_APPROVER,
+  executor_call (approvers->executor, HANDOVER_APPROVER, EXECUTOR_NO_AGENT,
                  g_variant_new (WIRE_APPROVER_QUERY, (guint32) uid), NULL, 0, WIRE_APPROVER_REPLY,
                  NULL, person_answered, person);
 }

@@ -26,11 +26,12 @@ typedef enum
 static const struct
 {
   guint places;
+  guint each;    /* of them for one agent */
   guint seconds; /* from the call to the reply, waiting for a place included */
 } lanes[LANE_N] = {
-  [LANE_QUICK] = { 16, 20 },
-  [LANE_PREPARE] = { 8, HANDOVER_TIMEOUT },
-  [LANE_EXECUTE] = { 16, HANDOVER_TIMEOUT },
+  [LANE_QUICK] = { 16, 16, 20 },
+  [LANE_PREPARE] = { EXECUTOR_PREPARES, EXECUTOR_PREPARES_EACH, HANDOVER_TIMEOUT },
+  [LANE_EXECUTE] = { EXECUTOR_EXECUTES, EXECUTOR_EXECUTES_EACH, HANDOVER_TIMEOUT },
 };
 
 /* The backlog of the socket is full. */
@@ -51,6 +52,7 @@ typedef struct
   GList link; /* in executor->calls */
 
   HandoverKind kind;
+  uid_t agent;
   GVariant *body;
   int fds[HANDOVER_MAX_FILES];
   guint n_fds;
@@ -82,22 +84,51 @@ call_close_fds (ExecutorCall *call)
   call->n_fds = 0;
 }
 
-/* Wakes the next one that waits for a place, where there is one. */
+/* How many places of this agent's are taken. */
+static guint
+lane_held (Executor *executor, Lane lane, uid_t agent)
+{
+  guint n = 0;
+
+  for (GList *l = executor->calls[lane].head; l != NULL; l = l->next)
+    {
+      const ExecutorCall *call = l->data;
+
+      n += call->is_running && call->agent == agent;
+    }
+  return n;
+}
+
+static gboolean
+lane_has_place (Executor *executor, Lane lane, uid_t agent)
+{
+  return executor->running[lane] < lanes[lane].places &&
+         lane_held (executor, lane, agent) < lanes[lane].each;
+}
+
+/* Wakes the oldest of those that wait for a place and whose agent holds the fewest, where there is
+ * one: who has many waiting is not served before who has one. */
 static void
 lane_next (Executor *executor, Lane lane)
 {
+  ExecutorCall *next = NULL;
+  guint least = lanes[lane].each;
+
   if (executor->running[lane] >= lanes[lane].places)
     return;
   for (GList *l = executor->calls[lane].head; l != NULL; l = l->next)
     {
       ExecutorCall *call = l->data;
+      guint held = call->is_running ? least : lane_held (executor, lane, call->agent);
 
-      if (!call->is_running)
+      if (held < least)
         {
-          g_source_set_ready_time (&call->source, 0);
-          return;
+          least = held;
+          next = call;
         }
     }
+  if (next != NULL)
+    g_source_set_ready_time (&next->source, 0);
 }
 
 static void
@@ -156,7 +187,7 @@ call_start (ExecutorCall *call, GError **error)
 
   if (!call->is_running)
     {
-      if (call->executor->running[call->lane] >= lanes[call->lane].places)
+      if (!lane_has_place (call->executor, call->lane, call->agent))
         {
           g_source_set_ready_time (&call->source, call->deadline);
           return TRUE;
@@ -284,6 +315,7 @@ executor_free (Executor *executor)
 void
 executor_call (Executor *executor,
                HandoverKind kind,
+               uid_t agent,
                GVariant *body,
                const int *fds,
                guint n_fds,
@@ -299,6 +331,7 @@ executor_call (Executor *executor,
   call->executor = executor;
   call->lane = lane_of (kind);
   call->kind = kind;
+  call->agent = agent;
   call->body = g_variant_ref_sink (body);
   call->reply_type = reply_type;
   call->second_type = second_type;

@@ -2,13 +2,14 @@
 /*
  * Hand-overs to the executor without waiting: each call is one connection on the main loop with a
  * deadline of its own.  Slow kinds can't use up the places of the others, so that a denial gets
- * through while modules are slow.
+ * through while modules are slow; nor can one agent use up those of a slow kind.
  */
 #pragma once
 
 #include "service/base/handover.h"
 
 #include <glib.h>
+#include <sys/types.h>
 
 G_BEGIN_DECLS
 
@@ -26,8 +27,19 @@ Executor *executor_new (const char *path);
 /* executor_free: what is under way, and what its callbacks begin, ends with US_ERROR_UNAVAILABLE. */
 void executor_free (Executor *executor);
 
+/* Places of the slow kinds, and how many of them one agent may hold. */
+#define EXECUTOR_PREPARES 8
+#define EXECUTOR_PREPARES_EACH 3
+#define EXECUTOR_EXECUTES 16
+#define EXECUTOR_EXECUTES_EACH 8
+
+/* For kinds that are quick, whoever caused them. */
+#define EXECUTOR_NO_AGENT ((uid_t) -1)
+
 /*
  * executor_call:
+ * @agent: whose request it is about, or EXECUTOR_NO_AGENT.  A place that becomes free goes to the
+ *   agent that holds the fewest, and to its oldest call.
  * @body: (transfer floating)
  * @fds: (array length=n_fds): kept open as long as needed
  * @reply_type: of the reply's body
@@ -36,6 +48,7 @@ void executor_free (Executor *executor);
  */
 void executor_call (Executor *executor,
                     HandoverKind kind,
+                    uid_t agent,
                     GVariant *body,
                     const int *fds,
                     guint n_fds,

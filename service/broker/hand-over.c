@@ -165,8 +165,8 @@ hand_over (Broker *broker, Request *request)
   over = g_new0 (HandOver, 1);
   over->broker = broker;
   over->request = request_ref (request);
-  executor_call (broker->executor, HANDOVER_EXECUTE, g_variant_new ("(@" WIRE_PREPARED ")",
-                                                                    request->prepared),
+  executor_call (broker->executor, HANDOVER_EXECUTE, request->uid,
+                 g_variant_new ("(@" WIRE_PREPARED ")", request->prepared),
                  request->files->fds, request->files->n, WIRE_EXECUTE_CONSUMED,
                  WIRE_EXECUTE_OUTCOME, executed, over);
 }
@@ -283,6 +283,6 @@ hand_over_settle (Broker *broker, Request *request)
   if (request->is_handed)
     return;
   request->is_handed = TRUE;
-  executor_call (broker->executor, HANDOVER_QUERY, g_variant_new (WIRE_QUERY, request->id), NULL, 0,
-                 WIRE_QUERY_REPLY, NULL, settled, request_ref (request));
+  executor_call (broker->executor, HANDOVER_QUERY, EXECUTOR_NO_AGENT,
+                 g_variant_new (WIRE_QUERY, request->id), NULL, 0, WIRE_QUERY_REPLY, NULL, settled, request_ref (request));
 }

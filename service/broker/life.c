@@ -135,7 +135,7 @@ close_send (Broker *broker, Request *request)
 {
   g_autoptr (GVariant) record = g_variant_get_child_value (request->prepared, 2);
 
-  executor_call (broker->executor, HANDOVER_CLOSE,
+  executor_call (broker->executor, HANDOVER_CLOSE, EXECUTOR_NO_AGENT,
                  g_variant_new ("(s@aysss)", request->id, record,
                                 request_state_name (request->state), request->by,
                                 request->reason),

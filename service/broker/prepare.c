@@ -19,8 +19,11 @@ prepare_send (Executor *executor,
               ExecutorCallback callback,
               gpointer data)
 {
-  executor_call (executor, HANDOVER_PREPARE, raw, files->fds, files->n, WIRE_PREPARE_REPLY, NULL,
-                 callback, data);
+  guint32 agent = 0;
+
+  g_variant_get_child (raw, 1, "u", &agent);
+  executor_call (executor, HANDOVER_PREPARE, agent, raw, files->fds, files->n,
+                 WIRE_PREPARE_REPLY, NULL, callback, data);
 }
 
 gboolean

@@ -390,8 +390,8 @@ digested (const FilesDone *done, const GError *error, gpointer data)
     }
   if (give_by_key (submission))
     return;
-  executor_call (broker->executor, HANDOVER_QUERY, g_variant_new (WIRE_QUERY, submission->id),
-                 NULL, 0, WIRE_QUERY_REPLY, NULL, key_asked, submission);
+  executor_call (broker->executor, HANDOVER_QUERY, EXECUTOR_NO_AGENT,
+                 g_variant_new (WIRE_QUERY, submission->id), NULL, 0, WIRE_QUERY_REPLY, NULL, key_asked, submission);
 }
 
 /* --- reading the call --- */

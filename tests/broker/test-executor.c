@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who gets the places of a slow kind.  The executor of this test takes every connection and answers
+ * none until it is told to, so that what is taken is what holds a place.
+ */
+#include "service/broker/executor.h"
+
+#include "service/base/fd.h"
+#include "service/base/wire.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+typedef struct
+{
+  char *dir, *path;
+  int listen_fd;
+  Executor *executor;
+  GArray *taken; /* (element-type Taken), in the order in which they came */
+  guint ended;
+} Fixture;
+
+typedef struct
+{
+  int sock;
+  guint32 agent;
+} Taken;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+  fixture->dir = g_dir_make_tmp ("undersign-lanes-XXXXXX", NULL);
+  fixture->path = g_build_filename (fixture->dir, "sock", NULL);
+  fixture->taken = g_array_new (FALSE, FALSE, sizeof (Taken));
+  g_assert_cmpuint (strlen (fixture->path), <, sizeof address.sun_path);
+  strcpy (address.sun_path, fixture->path);
+  fixture->listen_fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  g_assert_cmpint (
+      bind (fixture->listen_fd, (const struct sockaddr *) &address, sizeof address), ==, 0);
+  g_assert_cmpint (listen (fixture->listen_fd, 64), ==, 0);
+  fixture->executor = executor_new (fixture->path);
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  executor_free (fixture->executor);
+  for (guint i = 0; i < fixture->taken->len; i++)
+    fd_clear (&g_array_index (fixture->taken, Taken, i).sock);
+  g_array_unref (fixture->taken);
+  fd_clear (&fixture->listen_fd);
+  g_unlink (fixture->path);
+  g_rmdir (fixture->dir);
+  g_free (fixture->path);
+  g_free (fixture->dir);
+}
+
+static void
+ended (const Handover *reply, const GError *error, gpointer data)
+{
+  ((Fixture *) data)->ended++;
+}
+
+/* Its body says whose it is. */
+static void
+begin (Fixture *fixture, HandoverKind kind, uid_t agent)
+{
+  executor_call (fixture->executor, kind, agent, g_variant_new ("(u)", (guint32) agent), NULL, 0,
+                 WIRE_EMPTY, NULL, ended, fixture);
+}
+
+static void
+take_waiting (Fixture *fixture)
+{
+  Taken taken = { -1, 0 };
+
+  while ((taken.sock = accept4 (fixture->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+    {
+      g_auto (Handover) handover = { 0 };
+      autofd body = -1;
+
+      g_assert_true (handover_receive (taken.sock, &handover, &body, NULL));
+      g_assert_true (handover_decode (&handover, body, "(u)", NULL));
+      g_variant_get (handover.body, "(u)", &taken.agent);
+      g_array_append_val (fixture->taken, taken);
+    }
+}
+
+/* Until so many have come; what comes beyond them comes within the time that follows. */
+static void
+expect_taken (Fixture *fixture, guint n)
+{
+  gint64 end = g_get_monotonic_time () + 20 * G_USEC_PER_SEC;
+  gint64 still = 0;
+
+  while (still == 0 || g_get_monotonic_time () < still)
+    {
+      g_assert_cmpint (g_get_monotonic_time (), <, end);
+      if (!g_main_context_iteration (NULL, FALSE))
+        g_usleep (500);
+      take_waiting (fixture);
+      if (still == 0 && fixture->taken->len >= n)
+        still = g_get_monotonic_time () + 50000;
+    }
+  g_assert_cmpuint (fixture->taken->len, ==, n);
+}
+
+static guint
+count_of (const Fixture *fixture, uid_t agent)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < fixture->taken->len; i++)
+    n += g_array_index (fixture->taken, Taken, i).agent == agent;
+  return n;
+}
+
+/* Ends the first that is under way for @agent, without an answer. */
+static void
+end_one (Fixture *fixture, uid_t agent)
+{
+  for (guint i = 0; i < fixture->taken->len; i++)
+    {
+      Taken *taken = &g_array_index (fixture->taken, Taken, i);
+
+      if (taken->agent == agent && taken->sock >= 0)
+        {
+          fd_clear (&taken->sock);
+          return;
+        }
+    }
+  g_assert_not_reached ();
+}
+
+static guint32
+last_taken (const Fixture *fixture)
+{
+  return g_array_index (fixture->taken, Taken, fixture->taken->len - 1).agent;
+}
+
+static void
+test_one_agent (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    HandoverKind kind;
+    guint each;
+  } lanes[] = {
+    { HANDOVER_PREPARE, EXECUTOR_PREPARES_EACH },
+    { HANDOVER_EXECUTE, EXECUTOR_EXECUTES_EACH },
+  };
+  guint n = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (lanes); i++)
+    {
+      for (guint j = 0; j < 30; j++)
+        begin (fixture, lanes[i].kind, 1);
+      n += lanes[i].each;
+      expect_taken (fixture, n);
+      /* Another agent is served all the same. */
+      begin (fixture, lanes[i].kind, 2);
+      expect_taken (fixture, ++n);
+      g_assert_cmpuint (last_taken (fixture), ==, 2);
+    }
+  /* What is quick is not held up. */
+  begin (fixture, HANDOVER_CLOSE, EXECUTOR_NO_AGENT);
+  expect_taken (fixture, ++n);
+  g_assert_cmpuint (fixture->ended, ==, 0);
+}
+
+/* A place that becomes free goes to who has none, not to who waits with many. */
+static void
+test_fair (Fixture *fixture, gconstpointer data)
+{
+  guint n = EXECUTOR_PREPARES;
+
+  for (uid_t agent = 1; agent <= 3; agent++)
+    for (guint i = 0; i < 10; i++)
+      begin (fixture, HANDOVER_PREPARE, agent);
+  expect_taken (fixture, n);
+  g_assert_cmpuint (count_of (fixture, 1), ==, 3);
+  g_assert_cmpuint (count_of (fixture, 2), ==, 3);
+  g_assert_cmpuint (count_of (fixture, 3), ==, 2);
+
+  begin (fixture, HANDOVER_PREPARE, 4);
+  expect_taken (fixture, n);
+  end_one (fixture, 1);
+  expect_taken (fixture, ++n);
+  g_assert_cmpuint (last_taken (fixture), ==, 4);
+  /* 1 and 3 hold two each; of these 1 waits longer. */
+  end_one (fixture, 4);
+  expect_taken (fixture, ++n);
+  g_assert_cmpuint (last_taken (fixture), ==, 1);
+}
+
+/* Nobody is forgotten: as places become free, all that waited come. */
+static void
+test_all_come (Fixture *fixture, gconstpointer data)
+{
+  guint n = EXECUTOR_PREPARES_EACH;
+
+  for (guint i = 0; i < 10; i++)
+    begin (fixture, HANDOVER_PREPARE, 1);
+  expect_taken (fixture, n);
+  while (n < 10)
+    {
+      end_one (fixture, 1);
+      expect_taken (fixture, ++n);
+    }
+  for (guint i = 0; i < EXECUTOR_PREPARES_EACH; i++)
+    end_one (fixture, 1);
+  expect_taken (fixture, n);
+  g_assert_cmpuint (fixture->ended, ==, 10);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(path, function) g_test_add (path, Fixture, NULL, set_up, function, tear_down)
+  ADD ("/executor/one-agent", test_one_agent);
+  ADD ("/executor/fair", test_fair);
+  ADD ("/executor/all-come", test_all_come);
+  return g_test_run ();
+}
