@@ -101,7 +101,8 @@ open_run (Broker *broker,
     { NULL, NULL, FALSE, NULL },
   };
 
-  if (options_read (dictionary, options, &error))
+  if (limits_run (broker->limits, call_uid (call), clock_boottime (), &error) &&
+      options_read (dictionary, options, &error))
     name = choose_part (agent, part, &error);
   if (name != NULL)
     id = runs_open (broker->runs, agent->uid,
@@ -154,7 +155,8 @@ handle_close_run (Broker *broker, Call *call, Request *request)
   g_autoptr (GError) error = NULL;
 
   g_variant_get_child (call_body (call), 0, "&s", &id);
-  if (runs_close (broker->runs, call_uid (call), id, &error))
+  if (limits_run (broker->limits, call_uid (call), clock_boottime (), &error) &&
+      runs_close (broker->runs, call_uid (call), id, &error))
     call_return (call, NULL);
   else
     call_fail (call, error);

@@ -15,6 +15,7 @@ const LimitsConfig limits_default = {
   .pending_all = 64,
   .pending_reserve = 1,
   .submits_per_minute = 30,
+  .runs_per_minute = 60,
   .spool_bytes = 256 * 1024 * 1024,
   .spool_bytes_all = 1024 * 1024 * 1024,
   .disk_reserve = 256 * 1024 * 1024,
@@ -28,6 +29,7 @@ typedef struct
   guint pending;
   guint64 bytes;
   GArray *submits; /* (element-type guint64): times, oldest first, none older than needed */
+  GArray *runs;
   GArray *denials;
   GHashTable *pauses; /* uid of who made it → guint64 *, its end */
 } Usage;
@@ -46,6 +48,7 @@ usage_free (gpointer data)
   Usage *usage = data;
 
   g_array_unref (usage->submits);
+  g_array_unref (usage->runs);
   g_array_unref (usage->denials);
   g_hash_table_unref (usage->pauses);
   g_free (usage);
@@ -66,6 +69,7 @@ usage_get (Limits *limits, uid_t uid)
     {
       usage = g_new0 (Usage, 1);
       usage->submits = g_array_new (FALSE, FALSE, sizeof (guint64));
+      usage->runs = g_array_new (FALSE, FALSE, sizeof (guint64));
       usage->denials = g_array_new (FALSE, FALSE, sizeof (guint64));
       usage->pauses = g_hash_table_new_full (NULL, NULL, NULL, g_free);
       g_hash_table_insert (limits->usage, GUINT_TO_POINTER (uid), usage);
@@ -111,17 +115,28 @@ times_since (GArray *times, guint64 since)
   return times->len;
 }
 
+/* Counts one in @times, unless there are @most in the last minute. */
+static gboolean
+count_in_minute (GArray *times, guint most, const char *name, guint64 now, GError **error)
+{
+  if (times_since (times, now > MINUTE ? now - MINUTE : 0) >= most)
+    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT, "%s is %u", name, most);
+  g_array_append_val (times, now);
+  return TRUE;
+}
+
 gboolean
 limits_submit (Limits *limits, uid_t uid, guint64 now, GError **error)
 {
-  Usage *usage = usage_get (limits, uid);
-  guint n = times_since (usage->submits, now > MINUTE ? now - MINUTE : 0);
+  return count_in_minute (usage_get (limits, uid)->submits, limits->config.submits_per_minute,
+                          "SubmitsPerMinute", now, error);
+}
 
-  if (n >= limits->config.submits_per_minute)
-    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
-                         "SubmitsPerMinute is %u", limits->config.submits_per_minute);
-  g_array_append_val (usage->submits, now);
-  return TRUE;
+gboolean
+limits_run (Limits *limits, uid_t uid, guint64 now, GError **error)
+{
+  return count_in_minute (usage_get (limits, uid)->runs, limits->config.runs_per_minute,
+                          "RunsPerMinute", now, error);
 }
 
 /* What the other agents have not yet used of their reserves. */

@@ -18,6 +18,7 @@ typedef struct
   guint pending_all;        /* of all agents */
   guint pending_reserve;    /* kept free for each agent, whatever the others do */
   guint submits_per_minute; /* of one agent */
+  guint runs_per_minute;    /* opened and closed, by one agent or initiator */
   guint64 spool_bytes;      /* files of the requests of one agent that have not ended */
   guint64 spool_bytes_all;
   guint64 disk_reserve;     /* bytes of the disk that no request may use */
@@ -36,6 +37,9 @@ const LimitsConfig *limits_config (const Limits *limits);
 
 /* limits_submit: counts one Submit(); FALSE with US_ERROR_LIMIT_EXCEEDED, reason limit. */
 gboolean limits_submit (Limits *limits, uid_t uid, guint64 now, GError **error);
+
+/* limits_run: the same for one run that is opened or closed. */
+gboolean limits_run (Limits *limits, uid_t uid, guint64 now, GError **error);
 
 /*
  * limits_reserve: takes room for one request and its files, which limits_release() gives back.

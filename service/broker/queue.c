@@ -47,6 +47,7 @@ enum
   CLOSE_DUE,
   REFUSE,
   FIND_KEY,
+  ADOPTED_KEYS,
   LIST,
   HISTORY,
   PURGE,
@@ -81,6 +82,8 @@ static const char *const statements[N_STATEMENTS] = {
   [REFUSE] = "UPDATE requests SET state = 'refused', live = 0, close_due = 0,"
              " ended = unixepoch () WHERE id = ?1",
   [FIND_KEY] = "SELECT id, key_digest FROM requests WHERE uid = ?1 AND key = ?2",
+  [ADOPTED_KEYS] = "SELECT count(*) FROM requests WHERE uid = ?1 AND key IS NOT NULL"
+                   " AND NOT key_names_id",
   [LIST] = "SELECT id, action, state FROM requests WHERE uid = ?1"
            " ORDER BY created DESC, rowid DESC LIMIT ?2",
   [HISTORY] = "SELECT summary, state FROM (SELECT summary, state, created, rowid AS r FROM requests"
@@ -383,6 +386,17 @@ queue_find_key (Queue *queue, uid_t uid, const char *key, char **out_id, char **
   *out_id = g_strdup (column_text (find, 0));
   *out_digest = g_strdup (column_text (find, 1));
   return TRUE;
+}
+
+guint
+queue_adopted_keys (Queue *queue, uid_t uid)
+{
+  autostatement *count = queue->statements[ADOPTED_KEYS];
+
+  sqlite3_bind_int64 (count, 1, uid);
+  if (sqlite3_step (count) != SQLITE_ROW)
+    return G_MAXUINT;
+  return (guint) sqlite3_column_int64 (count, 0);
 }
 
 GVariant *

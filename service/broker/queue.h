@@ -18,6 +18,8 @@ G_BEGIN_DECLS
 #define QUEUE_KEEP (30 * 24 * 60 * 60) /* seconds that an ended request is kept */
 #define QUEUE_KEEP_MAX 500             /* of one agent: it may end them as fast as it submits */
 
+#define QUEUE_ADOPTED_MAX 1000         /* keys of one agent, see queue_adopted_keys() */
+
 typedef struct Queue Queue;
 
 /*
@@ -51,6 +53,10 @@ gboolean queue_refuse_unreadable (Queue *queue, const char *id);
 
 /* queue_find_key: what was asked under an idempotency key; FALSE where nothing was. */
 gboolean queue_find_key (Queue *queue, uid_t uid, const char *key, char **out_id, char **out_digest);
+
+/* queue_adopted_keys: of one agent, how many keys were given to requests that waited already.  Their
+ * ids do not follow from the keys, so that the queue keeps them for good.  G_MAXUINT on error. */
+guint queue_adopted_keys (Queue *queue, uid_t uid);
 
 /* queue_list: a(oss): path, action, state of the requests of an agent, newest first. */
 GVariant *queue_list (Queue *queue, uid_t uid);

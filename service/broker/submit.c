@@ -118,6 +118,11 @@ adopt_key (const Submission *submission, Request *same, GError **error)
 {
   if (submission->key == NULL)
     return TRUE;
+  if (queue_adopted_keys (submission->broker->queue, submission->uid) >= QUEUE_ADOPTED_MAX)
+    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
+                         "%d keys of this agent were given to requests that waited already: the "
+                         "same action waits and can be asked for without a key",
+                         QUEUE_ADOPTED_MAX);
   g_free (same->key);
   g_free (same->key_digest);
   same->key = g_strdup (submission->key);

@@ -247,21 +247,6 @@ test_spool_limit (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_prepared (bed->fake), ==, 0);
 }
 
-static const char no_room[] = "[Limits]\nDiskReserve=4000000G\n";
-
-/* A request without files is written to the disk, too. */
-static void
-test_disk_reserve (Bed *bed, gconstpointer config)
-{
-  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
-  g_autofree char *run = caller_open_run (agent, "ticket");
-  g_autoptr (GError) error = NULL;
-
-  assert_fails (call (agent, "Submit", mail_parameters (run, "a@example.com", NULL), &error),
-                &error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
-  g_assert_cmpuint (fake_prepared (bed->fake), ==, 0);
-}
-
 /* --- the same request --- */
 
 static void
@@ -779,7 +764,6 @@ main (int argc, char *argv[])
   bed_test ("/agent/unsealed", NULL, test_unsealed);
   bed_test ("/agent/limits", small_limits, test_limits);
   bed_test ("/agent/spool-limit", small_limits, test_spool_limit);
-  bed_test ("/agent/disk-reserve", no_room, test_disk_reserve);
   bed_test ("/agent/same-intent", NULL, test_same_intent);
   bed_test ("/agent/same-at-once", NULL, test_same_at_once);
   bed_test ("/agent/key", NULL, test_key);

@@ -78,6 +78,7 @@ test_read (void)
   g_assert_cmpmem (&config, sizeof config, &limits_default, sizeof limits_default);
 
   g_assert_true (parse (HEAD "Pending=1\nPendingAll=2\nPendingReserve=0\nSubmitsPerMinute=3\n"
+                             "RunsPerMinute=4\n"
                              "SpoolBytes=4K\nSpoolBytesAll=5M\nDiskReserve=6G\nDenials=0\n"
                              "DenialPeriod=7s\nDenialPause=2h\n",
                         &config, &error));
@@ -86,6 +87,7 @@ test_read (void)
   g_assert_cmpuint (config.pending_all, ==, 2);
   g_assert_cmpuint (config.pending_reserve, ==, 0);
   g_assert_cmpuint (config.submits_per_minute, ==, 3);
+  g_assert_cmpuint (config.runs_per_minute, ==, 4);
   g_assert_cmpuint (config.spool_bytes, ==, 4096);
   g_assert_cmpuint (config.spool_bytes_all, ==, 5 * 1024 * 1024);
   g_assert_cmpuint (config.disk_reserve, ==, G_GUINT64_CONSTANT (6) * 1024 * 1024 * 1024);

@@ -13,6 +13,7 @@ static const LimitsConfig small = {
   .pending_all = 5,
   .pending_reserve = 1,
   .submits_per_minute = 2,
+  .runs_per_minute = 2,
   .spool_bytes = 100,
   .spool_bytes_all = 150,
   .denials = 3,
@@ -45,6 +46,25 @@ test_submits (void)
       g_assert_true (limits_submit (limits, uid, 160 * SECOND, &error));
       g_assert_false (limits_submit (limits, uid, 189 * SECOND, &error));
       assert_limit (&error, "SubmitsPerMinute");
+    }
+  limits_free (limits);
+}
+
+/* The same, and neither counts for the other. */
+static void
+test_runs (void)
+{
+  Limits *limits = limits_new (&small);
+  g_autoptr (GError) error = NULL;
+
+  for (uid_t uid = 0; uid < 2; uid++)
+    {
+      g_assert_true (limits_run (limits, uid, 100 * SECOND, &error));
+      g_assert_true (limits_run (limits, uid, 130 * SECOND, &error));
+      g_assert_false (limits_run (limits, uid, 159 * SECOND, &error));
+      assert_limit (&error, "RunsPerMinute is 2");
+      g_assert_true (limits_submit (limits, uid, 159 * SECOND, &error));
+      g_assert_true (limits_run (limits, uid, 160 * SECOND, &error));
     }
   limits_free (limits);
 }
@@ -168,6 +188,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/limits/submits", test_submits);
+  g_test_add_func ("/limits/runs", test_runs);
   g_test_add_func ("/limits/pending", test_pending);
   g_test_add_func ("/limits/reserve", test_reserve);
   g_test_add_func ("/limits/bytes", test_bytes);
