@@ -360,6 +360,8 @@ handle_entry_key (Pager *pager, TerminalEvent event, PagerResult *out_result)
       *out_result = judge_entry (pager);
       return TRUE;
     }
+  if (event.kind == EVENT_CHAR && event.c == ' ' && pager->entry_len == 0)
+    return FALSE; /* one press too many on the way to the last page */
   if (event.kind == EVENT_CHAR && pager->entry_len < ENTRY_MAX)
     {
       char text[] = { event.c, '\0' };

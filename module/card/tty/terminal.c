@@ -31,6 +31,7 @@ struct Terminal
   struct termios before;
   gboolean dumb, utf8, color;
   gboolean screen; /* the other screen is on */
+  gboolean hidden; /* the cursor: no key counts */
   GString *out;
   GArray *events; /* (element-type TerminalEvent) */
   guint sources[6];
@@ -289,8 +290,8 @@ terminal_erase_char (Terminal *terminal)
   terminal_show (terminal);
 }
 
-void
-terminal_show (Terminal *terminal)
+static void
+write_out (Terminal *terminal)
 {
   gsize at = 0;
 
@@ -310,6 +311,21 @@ terminal_show (Terminal *terminal)
   g_string_truncate (terminal->out, 0);
 }
 
+static void
+put_cursor (Terminal *terminal)
+{
+  if (terminal->hidden)
+    g_string_append (terminal->out, "\033[?25h");
+  terminal->hidden = FALSE;
+}
+
+void
+terminal_show (Terminal *terminal)
+{
+  put_cursor (terminal);
+  write_out (terminal);
+}
+
 void
 terminal_begin_page (Terminal *terminal)
 {
@@ -320,15 +336,19 @@ terminal_begin_page (Terminal *terminal)
       terminal_newline (terminal);
     }
   else
-    g_string_append (terminal->out, "\033[0m\033[H\033[2J");
+    {
+      g_string_append (terminal->out, "\033[?25l\033[0m\033[H\033[2J");
+      terminal->hidden = TRUE;
+    }
 }
 
 void
 terminal_end_page (Terminal *terminal)
 {
-  terminal_show (terminal);
+  write_out (terminal);
   tcdrain (terminal->fd);
   terminal_flush_input (terminal);
+  terminal_show (terminal); /* the cursor comes when keys count, not before */
 }
 
 void

@@ -70,10 +70,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Terminal, terminal_close)
 void terminal_size (Terminal *terminal, guint *out_columns, guint *out_rows);
 gboolean terminal_is_utf8 (const Terminal *terminal);
 
-/* terminal_begin_page: an empty screen, or on a terminal without one a rule of its own. */
+/*
+ * terminal_begin_page: an empty screen, or on a terminal without one a rule of its own.  The cursor
+ * is hidden until the page is whole.
+ */
 void terminal_begin_page (Terminal *terminal);
 
-/* terminal_end_page: shows what was put, then throws away every key typed until now. */
+/*
+ * terminal_end_page: shows what was put, throws away every key typed until now, and then shows the
+ * cursor: whoever sees it can type.
+ */
 void terminal_end_page (Terminal *terminal);
 
 /* terminal_put, terminal_newline: @text is made safe once more. */

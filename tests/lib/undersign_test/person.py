@@ -70,31 +70,21 @@ class Person:
 
     def read_card(self, screen):
         """Turns pages until the last; returns them and the fingerprint, None where there is none."""
-        pages, number, count = [], 1, 1
+        pages, number = [], 1
         while True:
-            match = self._next_page(screen, number) if pages else \
-                screen.wait_for(r"page (\d+) of (\d+)")
-            start, number, count = match.start(), int(match[1]), int(match[2])
+            match = screen.wait_for(rf"page ({number}) of (\d+)")
+            start, count = match.start(), int(match[2])
             if number == count:
                 break
             screen.wait_for(r"Space: next page.*?answer")
             pages.append(screen.text[start:screen.position])
+            screen.press(" ")
+            number += 1
         match = screen.wait_for(r"(?:type the fingerprint (\S+) and press|"
                                 r"It can't be approved here)")
         screen.wait_for(r"\n > ")
         pages.append(screen.text[start:screen.position])
         return pages, match[1]
-
-    @staticmethod
-    def _next_page(screen, number):
-        """Keys that come while a page is drawn are dropped: then a person presses again."""
-        for _ in range(30):
-            screen.type(" ")
-            try:
-                return screen.wait_for(rf"page ({number + 1}) of (\d+)", timeout=1.0)
-            except AssertionError:
-                continue
-        raise AssertionError(f"page {number + 1} never came: {screen.text[-2000:]}")
 
     def approve(self, request, before_signing=None, fingerprint=None, passphrase=None):
         """Reads the card and approves it; @before_signing is called when the passphrase is due."""
@@ -102,20 +92,19 @@ class Person:
             try:
                 pages, shown = self.read_card(screen)
             except AssertionError:
-                return Answer(screen.wait(5), screen.text, [])
+                return Answer(screen.wait(), screen.text, [])
             if shown is None:
                 screen.type("\x1b")
                 return Answer(screen.wait(), screen.text, pages)
             screen.line(fingerprint or shown)
             try:
-                screen.wait_for(r"Passphrase of ", timeout=15)
+                screen.wait_for(r"Passphrase of ")
             except AssertionError:
                 return Answer(screen.wait(), screen.text, pages)
             if before_signing is not None:
                 before_signing()
             screen.line(passphrase or self.passphrase)
-            screen.settle()
-            return Answer(screen.wait(60), screen.text, pages)
+            return Answer(screen.wait(), screen.text, pages)
 
     def deny(self, request, reason=2):
         """Denies on the card itself, giving the reason of that number."""
@@ -123,7 +112,7 @@ class Person:
             pages, _ = self.read_card(screen)
             screen.line("deny")
             screen.wait_for(r"Press 1 to 5")
-            screen.type(str(reason))
+            screen.press(str(reason))
             return Answer(screen.wait(), screen.text, pages)
 
 

@@ -17,6 +17,7 @@ import tty
 
 from . import people
 
+HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]|\r")
 
 
@@ -68,7 +69,7 @@ class Terminal:
         self.raw += data
         return bool(data)
 
-    def wait_for(self, pattern, timeout=20.0):
+    def wait_for(self, pattern, timeout=60.0):
         """The match of the next text that has @pattern; looks only behind the last match."""
         end = time.monotonic() + timeout
         expression = re.compile(pattern, re.MULTILINE | re.DOTALL)
@@ -86,8 +87,23 @@ class Terminal:
                 raise AssertionError(f"the terminal never showed {pattern!r}; it showed:\n"
                                      + self.text[-4000:])
 
+    def ready(self, timeout=60.0):
+        """Waits for the cursor: a key typed before, while a page is drawn, is thrown away."""
+        end = time.monotonic() + timeout
+        while self.raw.rfind(SHOW_CURSOR) <= self.raw.rfind(HIDE_CURSOR):
+            left = end - time.monotonic()
+            if left <= 0 or not self._read(min(left, 0.5)):
+                raise AssertionError("no page was ready for a key; the terminal showed:\n"
+                                     + self.text[-4000:])
+
     def type(self, text):
+        """Types at once, whether or not anybody listens."""
         os.write(self.master, text.encode())
+
+    def press(self, keys):
+        """Types when the page that was waited for takes keys."""
+        self.ready()
+        self.type(keys)
 
     def line(self, text):
         self.type(text + "\r")
@@ -121,7 +137,9 @@ class Terminal:
         return True
 
     def settle(self, quiet=0.3, timeout=10.0):
-        """Reads until nothing has come for @quiet seconds."""
+        """Reads until nothing has come for @quiet seconds: time for what must *not* happen.
+
+        Never a proof that something did: a loaded machine is quiet for longer."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             before = len(self.raw)
@@ -130,7 +148,7 @@ class Terminal:
             if len(self.raw) == before:
                 return
 
-    def wait(self, timeout=30.0):
+    def wait(self, timeout=60.0):
         """The exit status, after reading the rest."""
         end = time.monotonic() + timeout
         while self.status is None and time.monotonic() < end:
