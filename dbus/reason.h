@@ -85,6 +85,7 @@
 #define US_REASON_FLAGS "flags"                     /* AT, ED or a reserved bit is set */
 #define US_REASON_BACKUP_FLAGS "backup-flags"       /* BS without BE, or BE not as enrolled */
 #define US_REASON_ATTESTATION "attestation"         /* a registration is not of the strict form */
+#define US_REASON_ATTESTATION_CHAIN "attestation-chain" /* no chain to a maker that root trusts */
 #define US_REASON_ALGORITHM "algorithm"
 #define US_REASON_PUBLIC_KEY "public-key"
 #define US_REASON_SIGNATURE "signature"

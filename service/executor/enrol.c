@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ENROL: a new passkey of a person.  The administrator's word decides who; that it is a passkey,
- * user-verified, of the origin it must have and made for this ceremony is checked here.  A kind
- * that this build cannot verify is refused, never taken on trust.
+ * user-verified, of the origin it must have and made for this ceremony is checked here, and of a
+ * hardware key who made it.  A kind that this build cannot verify is refused, never taken on trust.
  */
 #include "service/executor/executor.h"
 
@@ -82,10 +82,7 @@ kind_check (Executor *executor, const Enrolment *enrolment, GError **error)
   if (!passkey_kind_parse (enrolment->kind, &kind))
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_CREDENTIAL_KIND,
                          "there is no such kind of passkey");
-  if (kind == PASSKEY_HARDWARE)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_CREDENTIAL_KIND,
-                         "this build verifies no attestation chain: enrol it as unattested");
-  if (kind != PASSKEY_SOFTWARE && kind != PASSKEY_UNATTESTED)
+  if (kind != PASSKEY_HARDWARE && kind != PASSKEY_SOFTWARE && kind != PASSKEY_UNATTESTED)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_CREDENTIAL_KIND,
                          "this build has no relying party for passkeys of kind %s",
                          enrolment->kind);
@@ -109,6 +106,29 @@ label_check (const Enrolment *enrolment, GError **error)
   return type_check (type_find ("line"), "label", label, error);
 }
 
+/* roots_find: of a hardware key, as root has them at this moment; none is an empty set. */
+static gboolean
+roots_find (Executor *executor,
+            const Enrolment *enrolment,
+            AttestationRoots **out_roots,
+            GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  const ExecutorConfig *config = executor->config;
+  PasskeyKinds kind = 0;
+
+  if (!passkey_kind_parse (enrolment->kind, &kind) || kind != PASSKEY_HARDWARE)
+    return TRUE;
+  *out_roots = attestation_roots_load (config->attestation_dir, config->policy.owner, &local);
+  if (*out_roots == NULL)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_ATTESTATION_CHAIN,
+                         "%s cannot be used: %s", config->attestation_dir, local->message);
+  if (attestation_roots_count (*out_roots) == 0)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_ATTESTATION_CHAIN,
+                         "%s names no maker of keys", config->attestation_dir);
+  return TRUE;
+}
+
 static void
 string_set (char **string, const char *value)
 {
@@ -121,12 +141,13 @@ handle_enrol (Session *session, GVariant *body, GError **error)
 {
   Executor *executor = session->executor;
   g_auto (Enrolment) enrolment = { 0 };
+  g_autoptr (AttestationRoots) roots = NULL;
   g_autoptr (Passkey) passkey = NULL;
   Registration registration = { 0 };
 
   enrolment_read (body, &enrolment);
   if (!person_check (executor, &enrolment, error) || !kind_check (executor, &enrolment, error) ||
-      !label_check (&enrolment, error))
+      !label_check (&enrolment, error) || !roots_find (executor, &enrolment, &roots, error))
     return NULL;
   if (g_bytes_get_size (enrolment.challenge) != PAE_DIGEST_SIZE)
     {
@@ -140,6 +161,7 @@ handle_enrol (Session *session, GVariant *body, GError **error)
   memcpy (registration.challenge, g_bytes_get_data (enrolment.challenge, NULL), PAE_DIGEST_SIZE);
   registration.client_data = enrolment.client_data;
   registration.attestation = enrolment.attestation;
+  registration.roots = roots;
   passkey = passkey_register (&registration, error);
   if (passkey == NULL)
     return NULL;

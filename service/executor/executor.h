@@ -20,6 +20,7 @@ typedef struct
   const char *runtime_dir; /* of seal key, mark and locks */
   const char *runner_dir;  /* holds NAME.sock of each module */
   PolicySource policy;
+  const char *attestation_dir; /* of the makers of hardware keys; its owner is the policy's */
   const PolicyNames *names;
   const char *host;       /* of records, and of the relying party of desktop-held keys */
   uid_t broker_uid;       /* may send the kinds of the broker */

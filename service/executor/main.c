@@ -72,6 +72,7 @@ worker_main (void)
     .runtime_dir = UNDERSIGN_EXECUTOR_RUNTIME_DIR,
     .runner_dir = UNDERSIGN_RUNTIME_DIR "/runner",
     .policy = policy_source,
+    .attestation_dir = UNDERSIGN_CONFIG_DIR "/attestation.d",
     .names = &policy_names_system,
     .host = host,
     .admin_uid = 0,

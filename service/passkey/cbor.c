@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The CBOR reader of the registration check.  Only register.c, auth-data.c and cose.c call it, on
- * bytes that nobody has vouched for.  It must never read past the end, recurse without a bound, or
- * take two encodings for one value.
+ * The CBOR reader of the registration check.  Only attestation.c, auth-data.c and cose.c call it,
+ * on bytes that nobody has vouched for.  It must never read past the end, recurse without a bound,
+ * or take two encodings for one value.
  */
 #include "service/passkey/cbor.h"
 
@@ -110,6 +110,14 @@ cbor_read_map (Cbor *cbor, guint64 *out_members)
   CborMajor major;
 
   return read_head (cbor, &major, out_members) && major == CBOR_MAP;
+}
+
+gboolean
+cbor_read_array (Cbor *cbor, guint64 *out_items)
+{
+  CborMajor major;
+
+  return read_head (cbor, &major, out_items) && major == CBOR_ARRAY;
 }
 
 gboolean

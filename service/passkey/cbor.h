@@ -22,6 +22,7 @@ gboolean cbor_at_end (const Cbor *cbor);
 
 /* Each reads one item and returns FALSE, with the position undefined, where another one stands. */
 gboolean cbor_read_map (Cbor *cbor, guint64 *out_members);
+gboolean cbor_read_array (Cbor *cbor, guint64 *out_items);
 gboolean cbor_read_int (Cbor *cbor, gint64 *out_value);
 gboolean cbor_read_bytes (Cbor *cbor, const guint8 **out_data, gsize *out_len);
 gboolean cbor_read_text (Cbor *cbor, const char **out_text, gsize *out_len);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "service/base/pae.h"
+#include "service/passkey/roots.h"
 
 #include <glib.h>
 #include <sys/types.h>
@@ -82,17 +83,19 @@ typedef struct
   const char *origin; /* "" for a key held on the desktop */
   guint8 challenge[PAE_DIGEST_SIZE];
   GBytes *client_data;
-  GBytes *attestation; /* the attestationObject, CBOR */
+  GBytes *attestation;           /* the attestationObject, CBOR */
+  const AttestationRoots *roots; /* (nullable): of the makers of hardware keys */
 } Registration;
 
 /*
  * passkey_register: checks a registration and fills in credential, algorithm, public_key, rp,
  * origin, aaguid, backup_eligible, counter and active of a new passkey; name, kind and label are ""
- * and uid is (uid_t) -1 until the caller sets them.  Attestation "none" and "packed" self are
- * accepted; anything with a chain is refused, so that nobody becomes "hardware" unverified.
+ * and uid is (uid_t) -1 until the caller sets them.  Without roots, attestation "none" and "packed"
+ * self are accepted and a chain is refused; with roots, a chain to one of them is accepted and
+ * nothing else, so that nobody becomes "hardware" unverified.
  *
  * Returns: (transfer full) (nullable): NULL with US_ERROR_WRONG_ASSERTION: the reasons of an
- *   assertion where they apply, and attestation for an object of another form.
+ *   assertion where they apply, attestation for an object of another form, attestation-chain.
  */
 Passkey *passkey_register (const Registration *registration, GError **error);
 

@@ -326,7 +326,7 @@ finish_enrol (Mock *mock, GVariant *parameters, GDBusMethodInvocation *call)
   g_autoptr (GVariant) dict = g_variant_get_child_value (parameters, 1);
   g_autoptr (GBytes) client_data = member_bytes (dict, "client-data");
   g_autoptr (GBytes) attestation = member_bytes (dict, "attestation");
-  Registration registration = { TEST_RP, "", { 0 }, client_data, attestation };
+  Registration registration = { TEST_RP, "", { 0 }, client_data, attestation, NULL };
   GError *error = NULL;
 
   if (strcmp (mock->enrol, "refuse") == 0)

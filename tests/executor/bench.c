@@ -232,6 +232,7 @@ bench_set_up (Bench *bench, gconstpointer data)
   bench->state = folder_make (bench, "state");
   bench->runtime = folder_make (bench, "runtime");
   bench->runner = folder_make (bench, "runner");
+  bench->attestation = folder_make (bench, "attestation.d");
   bench->client = (Client){
     .connect = bench_connect, .serve = bench_serve, .host = g_strdup (BENCH_HOST), .agent_uid = 2001
   };
@@ -240,6 +241,7 @@ bench_set_up (Bench *bench, gconstpointer data)
     .runtime_dir = bench->runtime,
     .runner_dir = bench->runner,
     .policy = { bench->root, bench->root, bench->root, geteuid (), FALSE },
+    .attestation_dir = bench->attestation,
     .names = &set_names,
     .host = BENCH_HOST,
     .broker_uid = getuid (),
@@ -293,6 +295,7 @@ bench_tear_down (Bench *bench, gconstpointer data)
   g_free (bench->known);
   g_free (bench->manager);
   g_free (bench->root);
+  g_free (bench->attestation);
   g_free (bench->state);
   g_free (bench->runtime);
   g_free (bench->runner);

@@ -14,7 +14,7 @@
 typedef struct
 {
   Client client;
-  char *root, *state, *runtime, *runner;
+  char *root, *state, *runtime, *runner, *attestation;
   Set *set;
   ExecutorConfig config;
   int image_fd;

@@ -7,7 +7,9 @@
 #include "service/base/wire.h"
 #include "service/executor/snapshot.h"
 #include "tests/executor/bench.h"
+#include "tests/passkey/maker.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 static GVariant *
@@ -159,7 +161,7 @@ test_enrol_refused (Bench *bench, gconstpointer data)
   enrol_refused (bench, "alice", 3003, "software", NULL, "", US_REASON_IDENTITY);
   enrol_refused (bench, "twin", 3004, "software", NULL, "", US_REASON_IDENTITY);
   enrol_refused (bench, "no.one", 3999, "software", NULL, "", US_REASON_IDENTITY);
-  enrol_refused (bench, "alice", 3004, "hardware", NULL, "", US_REASON_CREDENTIAL_KIND);
+  enrol_refused (bench, "alice", 3004, "hardware", NULL, "", US_REASON_ATTESTATION_CHAIN);
   enrol_refused (bench, "alice", 3004, "phone", NULL, "", US_REASON_CREDENTIAL_KIND);
   enrol_refused (bench, "alice", 3004, "synced", NULL, "", US_REASON_CREDENTIAL_KIND);
   enrol_refused (bench, "alice", 3004, "", NULL, "", US_REASON_CREDENTIAL_KIND);
@@ -179,6 +181,56 @@ test_enrol_refused (Bench *bench, gconstpointer data)
   call_good (bench, HANDOVER_PASSKEYS, nothing (), WIRE_PASSKEYS_REPLY, &reply);
   list = g_variant_get_child_value (reply.body, 0);
   g_assert_cmpuint (g_variant_n_children (list), ==, 0);
+}
+
+/* A key that @leaf attests, or with NULL nobody does. */
+static GVariant *
+attested_variant (TestKey *key, const char *kind, const Issuer *leaf)
+{
+  g_autoptr (GBytes) client_data =
+      test_client_data ("webauthn.create", key->challenge, PAE_DIGEST_SIZE, TEST_RP, "");
+  g_autoptr (GBytes) attestation =
+      maker_attestation (key, client_data, TEST_FLAGS | 0x40, leaf, NULL, 0, PASSKEY_ES256);
+  g_autoptr (GBytes) challenge = g_bytes_new (key->challenge, PAE_DIGEST_SIZE);
+  GBytes *parts[] = { challenge, client_data, attestation };
+  GVariant *arrays[G_N_ELEMENTS (parts)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    arrays[i] = g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, parts[i], TRUE);
+  return g_variant_new ("(sussss@ay@ay@ayu)", "alice", 3004u, kind, "a key of metal", TEST_RP, "",
+                        arrays[0], arrays[1], arrays[2], 0u);
+}
+
+/* The folder is read at each enrolment; the kind is never the caller's word alone. */
+static void
+test_enrol_hardware (Bench *bench, gconstpointer data)
+{
+  static const CertificatePlan authority = { .name = "Root" };
+  static const CertificatePlan product = { .name = "Key", .leaf = TRUE };
+  g_autoptr (TestKey) key = test_key_new (PASSKEY_ES256);
+  g_autoptr (Issuer) root = issuer_new (&authority, NULL);
+  g_autoptr (Issuer) leaf = issuer_new (&product, root);
+  g_autofree char *file = g_build_filename (bench->attestation, "README", NULL);
+  g_autofree char *text = NULL;
+  g_auto (Handover) reply = { 0 };
+  g_auto (Handover) list = { 0 };
+
+  call_refused (bench, HANDOVER_ENROL, attested_variant (key, "hardware", leaf), WIRE_ENROL_REPLY,
+                US_REASON_ATTESTATION_CHAIN);
+  call_refused (bench, HANDOVER_ENROL, attested_variant (key, "unattested", leaf), WIRE_ENROL_REPLY,
+                US_REASON_ATTESTATION);
+  issuer_write_pem (root, bench->attestation, "root.pem");
+  enrol_refused (bench, "alice", 3004, "hardware", NULL, "", US_REASON_ATTESTATION_CHAIN);
+  g_assert_true (g_file_set_contents (file, "", -1, NULL));
+  call_refused (bench, HANDOVER_ENROL, attested_variant (key, "hardware", leaf), WIRE_ENROL_REPLY,
+                US_REASON_ATTESTATION_CHAIN);
+  g_assert_cmpint (g_unlink (file), ==, 0);
+
+  call_good (bench, HANDOVER_ENROL, attested_variant (key, "hardware", leaf), WIRE_ENROL_REPLY,
+             &reply);
+  call_good (bench, HANDOVER_PASSKEYS, nothing (), WIRE_PASSKEYS_REPLY, &list);
+  text = g_variant_print (list.body, FALSE);
+  g_assert_nonnull (strstr (text, "'alice', 3004, 'hardware', 'a key of metal'"));
 }
 
 static void
@@ -372,6 +424,7 @@ main (int argc, char **argv)
   bench_test ("/executor/serve/wrong-bodies", test_wrong_bodies);
   bench_test ("/executor/close", test_close);
   bench_test ("/executor/enrol/refused", test_enrol_refused);
+  bench_test ("/executor/enrol/hardware", test_enrol_hardware);
   bench_test ("/executor/enrol/and-revoke", test_enrol_and_revoke);
   bench_test ("/executor/admin/texts", test_texts);
   bench_test ("/executor/admin/status", test_status);

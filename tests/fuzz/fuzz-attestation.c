@@ -1,35 +1,80 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Attestation objects: whatever the bytes, a registration fails with a reason or gives a passkey
- * that is whole.  The relying party is that of the W3C vectors, so that those seeds get far.
+ * that is whole, with a maker to hold it against and without.  The relying party is that of the W3C
+ * vectors, so that those seeds get far; the seeds packed-x5c* were signed by the root below.
  */
 #include "service/passkey/passkey.h"
 
 #include "dbus/error.h"
 
+#include <glib/gstdio.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CLIENT_DATA                                                                                \
   "{\"type\":\"webauthn.create\",\"challenge\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\","   \
   "\"origin\":\"https://example.org\"}"
 
+/* Its key is lost; it ends in the year 9999. */
+static const char root[] = "-----BEGIN CERTIFICATE-----\n"
+                           "MIIBfTCCASSgAwIBAgIBATAKBggqhkjOPQQDAjA9MQswCQYDVQQGEwJYWDEYMBYG\n"
+                           "A1UECgwPVW5kZXJzaWduIHRlc3RzMRQwEgYDVQQDDAtGdXp6ZWQgUm9vdDAgFw0y\n"
+                           "MDAxMDEwMDAwMDBaGA85OTk5MTIzMTIzNTk1OVowPTELMAkGA1UEBhMCWFgxGDAW\n"
+                           "BgNVBAoMD1VuZGVyc2lnbiB0ZXN0czEUMBIGA1UEAwwLRnV6emVkIFJvb3QwWTAT\n"
+                           "BgcqhkjOPQIBBggqhkjOPQMBBwNCAARZsrNpFfdfzdE8wKgbIvDW35r28jUs6ERb\n"
+                           "MbW6WdKKDOyNGtlqnRRYaWnie1V7hzVcU7yRio459okPJIDPVjnFoxMwETAPBgNV\n"
+                           "HRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQCIA2zNTG7aZoAAAoNhlRPjF4G\n"
+                           "BxHFTBbrR6gnkDN5MwFGAiBgLjJhCzJTYKNjHJX1jz89tclI1vfe4a1GYbaxzOPT\n"
+                           "Mg==\n"
+                           "-----END CERTIFICATE-----\n";
+
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static AttestationRoots *
+roots_make (void)
 {
-  g_autoptr (GBytes) attestation = g_bytes_new (data, size);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("undersign-fuzz-XXXXXX", NULL);
+  g_autofree char *file = g_build_filename (folder, "root.pem", NULL);
+  AttestationRoots *roots = NULL;
+
+  g_file_set_contents_full (file, root, -1, G_FILE_SET_CONTENTS_NONE, 0644, &error);
+  g_assert_no_error (error);
+  roots = attestation_roots_load (folder, getuid (), &error);
+  g_assert_no_error (error);
+  g_unlink (file);
+  g_rmdir (folder);
+  return roots;
+}
+
+static void
+enrol (GBytes *attestation, const AttestationRoots *roots)
+{
   g_autoptr (GBytes) client_data = g_bytes_new_static (CLIENT_DATA, strlen (CLIENT_DATA));
   Registration registration = { .rp = "example.org",
                                 .origin = "https://example.org",
                                 .client_data = client_data,
-                                .attestation = attestation };
+                                .attestation = attestation,
+                                .roots = roots };
   g_autoptr (GError) error = NULL;
   g_autoptr (Passkey) passkey = passkey_register (&registration, &error);
 
   g_assert ((passkey == NULL) == (error != NULL));
   g_assert (passkey != NULL || g_error_matches (error, US_ERROR, US_ERROR_WRONG_ASSERTION));
   g_assert (passkey == NULL || (passkey->credential != NULL && passkey->public_key != NULL));
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  static AttestationRoots *roots;
+  g_autoptr (GBytes) attestation = g_bytes_new (data, size);
+
+  if (roots == NULL)
+    roots = roots_make ();
+  enrol (attestation, NULL);
+  enrol (attestation, roots);
   return 0;
 }
