@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The listener of a prefork service.  It holds the listening socket and starts workers with
- * posix_spawn; it never accepts, never reads a connection and never learns a secret.  All state is
+ * posix_spawn; it accepts only to refuse, where no worker can be started, never reads a connection
+ * and never learns a secret.  All state is
  * in one loop: signals come by signalfd, words of the workers by their status sockets, and after
  * every wake-up each worker is asked for with waitpid, so a merged SIGCHLD loses nothing.
  */
@@ -11,6 +12,7 @@
 #include "dbus/reason.h"
 #include "service/base/fd.h"
 #include "service/base/listen.h"
+#include "service/base/prefork-refuse.h"
 #include "service/base/prefork-status.h"
 
 #include <fcntl.h>
@@ -25,7 +27,8 @@
 
 #define DELAY_FIRST_MS 100
 #define DELAY_MAX_MS 30000
-#define START_SECONDS 30    /* to become ready, and to retire */
+#define START_SECONDS 20    /* to become ready, and to retire; less than callers on the bus wait */
+#define FAILURES_MAX 2      /* in a row, until callers are refused */
 #define FIRST_PRIVATE_FD 10 /* above the descriptors of a worker, so that none is overwritten */
 
 typedef enum
@@ -55,6 +58,7 @@ typedef struct
   GPtrArray *workers;
   guint failures;    /* starts in a row that led to no connection */
   gint64 not_before; /* monotonic milliseconds: no start earlier */
+  gboolean refusing; /* until a worker is ready */
   gboolean ending;
 } Listener;
 
@@ -194,13 +198,18 @@ worker_start (Listener *listener, GError **error)
   return TRUE;
 }
 
-/* The delay doubles with each failure in a row: a worker that can't live must not burn the CPU. */
+/*
+ * The delay doubles with each failure in a row: a worker that can't live must not burn the CPU.  One
+ * may be an accident, and the next worker is soon there; after more, who calls is told rather than
+ * left to wait.
+ */
 static void
 listener_note_failure (Listener *listener)
 {
   guint doublings = MIN (listener->failures, 16);
 
   listener->failures++;
+  listener->refusing = listener->failures >= FAILURES_MAX;
   listener->not_before = now_ms () + MIN (DELAY_FIRST_MS << doublings, DELAY_MAX_MS);
 }
 
@@ -287,6 +296,7 @@ worker_take_word (Listener *listener, Worker *worker, char word)
         {
           worker->state = WORKER_READY;
           worker->kill_at = 0;
+          listener->refusing = FALSE;
         }
       break;
 
@@ -398,6 +408,25 @@ listener_kill_stuck (Listener *listener)
       g_warning ("worker %d neither becomes ready nor ends: killed", worker->pid);
       kill (worker->pid, SIGKILL);
       worker->kill_at = 0;
+      /* Who calls has waited for long; another start may take as long. */
+      if (worker->state == WORKER_STARTING)
+        listener->failures = MAX (listener->failures, FAILURES_MAX - 1);
+    }
+}
+
+static void
+listener_refuse (Listener *listener)
+{
+  g_autoptr (GError) error = NULL;
+
+  /* At a stop those who wait are the next listener's. */
+  if (!listener->refusing || listener->ending)
+    return;
+  if (!prefork_refuse (listener->listen_fd, &error))
+    {
+      /* Not again and again: until the next failure. */
+      g_warning ("%s", error->message);
+      listener->refusing = FALSE;
     }
 }
 
@@ -425,17 +454,20 @@ listener_timeout (const Listener *listener)
 static void
 listener_wait (Listener *listener)
 {
-  g_autofree struct pollfd *polled = g_new0 (struct pollfd, listener->workers->len + 1);
+  guint n = listener->workers->len + 2;
+  g_autofree struct pollfd *polled = g_new0 (struct pollfd, n);
+  gboolean refuses = listener->refusing && !listener->ending;
 
   polled[0] = (struct pollfd){ .fd = listener->signal_fd, .events = POLLIN };
+  polled[1] = (struct pollfd){ .fd = refuses ? listener->listen_fd : -1, .events = POLLIN };
   for (guint i = 0; i < listener->workers->len; i++)
     {
       const Worker *worker = g_ptr_array_index (listener->workers, i);
 
       /* poll() skips a negative descriptor. */
-      polled[1 + i] = (struct pollfd){ .fd = worker->status_fd, .events = POLLIN };
+      polled[2 + i] = (struct pollfd){ .fd = worker->status_fd, .events = POLLIN };
     }
-  (void) poll (polled, listener->workers->len + 1, listener_timeout (listener));
+  (void) poll (polled, n, listener_timeout (listener));
 }
 
 static void
@@ -489,6 +521,7 @@ prefork_run (const PreforkConfig *config)
       listener_reap (&listener);
       listener_kill_stuck (&listener);
       listener_confirm_reload (&listener);
+      listener_refuse (&listener);
     }
   return EXIT_SUCCESS;
 }

@@ -14,7 +14,7 @@ typedef struct
 {
   const char *const *argv; /* of a worker; argv[0] is an absolute path */
   guint max_workers;       /* at once, at least 1; over it, connections wait in the backlog */
-  guint start_seconds;     /* a worker not ready by then is killed; 0 for 30 */
+  guint start_seconds;     /* a worker not ready by then is killed; 0 for 20 */
   /*
    * (nullable): makes the descriptor that each next worker inherits, at start and on reload: a
    * CLOEXEC one, or -1.  While it fails nothing is served; it is tried again, ever more rarely.
@@ -34,7 +34,9 @@ typedef struct
  * prefork_run: takes the one socket of LISTEN_FDS (sd_listen_fds(3)), serves until SIGTERM, then
  * ends the idle worker and waits for the busy ones.  SIGHUP, or a worker's word, reloads: the
  * shared descriptor is made anew and the idle worker is replaced.  A worker that ends before it
- * accepted is started again after a delay that doubles from 100 ms to 30 s.
+ * accepted is started again after a delay that doubles from 100 ms to 30 s.  After two such ends in
+ * a row, or one that was killed, every connection is answered with US_ERROR_UNAVAILABLE, unread,
+ * until a worker is ready.
  * Returns: the exit status for main().
  */
 int prefork_run (const PreforkConfig *config);

@@ -3,7 +3,12 @@
  * A prefork listener with real workers: what it does when they die, hang and are too many, that a
  * stop loses no connection and that a reload leaves no worker with the older descriptor.
  */
+#include "dbus/error.h"
+#include "dbus/reason.h"
 #include "service/base/fd.h"
+#include "service/base/handover.h"
+#include "service/base/memfd.h"
+#include "service/base/wire.h"
 #include "tests/lib/activated.h"
 
 #include <errno.h>
@@ -93,6 +98,26 @@ ask (Activated *service, const char *shared)
   return pid;
 }
 
+/* ask_at_last: the same of a service that may have to recover first. */
+static void
+ask_at_last (Activated *service, const char *shared)
+{
+  g_autofree char *wanted = g_strconcat (" ", shared, NULL);
+
+  for (guint i = 0; i < 2000; i++)
+    {
+      autofd sock = activated_connect (service, 20);
+      g_autofree char *heard = NULL;
+
+      (void) !send (sock, "echo", 4, MSG_NOSIGNAL);
+      heard = hear (sock);
+      if (heard != NULL && g_str_has_suffix (heard, wanted))
+        return;
+      g_usleep (10000);
+    }
+  g_error ("it does not recover");
+}
+
 static GPtrArray *
 starts (Activated *service)
 {
@@ -125,6 +150,21 @@ wait_for_starts (Activated *service, guint n)
   for (guint i = 0; i < 2000 && n_starts (service) < n; i++)
     g_usleep (5000);
   g_assert_cmpuint (n_starts (service), >=, n);
+}
+
+/* expect_refusal: an error of the listener itself, whether or not it saw a message: what it says is
+ * that nothing was looked at. */
+static void
+expect_refusal (int sock)
+{
+  g_auto (Handover) reply = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (handover_receive_reply (sock, WIRE_EMPTY, &reply, &error));
+  g_assert_true (g_error_matches (error, US_ERROR, US_ERROR_UNAVAILABLE));
+  if (!us_error_has_reason (error, US_REASON_UNREACHABLE) ||
+      strstr (error->message, "no worker can be started") == NULL)
+    g_error ("it was not the listener's refusal: %s", error->message);
 }
 
 /* --- what is refused --- */
@@ -198,14 +238,13 @@ test_no_shared_descriptor (void)
   autofd sock = -1;
 
   start (service, "2");
-  sock = activated_connect (service, 1);
-  tell (sock, "echo");
-  expect (sock, NULL);
+  sock = activated_connect (service, 20);
+  expect_refusal (sock);
   g_assert_cmpuint (n_starts (service), ==, 0);
 
   /* It is made as soon as it can be. */
   put (service, "shared", "late");
-  ask (service, "late");
+  ask_at_last (service, "late");
 }
 
 /* --- workers that die or hang --- */
@@ -226,7 +265,7 @@ check_start_loop (const char *fault)
   g_assert_cmpuint (n, <=, 5);
 
   drop (service, fault);
-  ask (service, "one");
+  ask_at_last (service, "one");
   g_assert_cmpint (activated_stop (service), ==, 0);
 }
 
@@ -242,6 +281,41 @@ test_fail_loop (void)
   check_start_loop ("fail");
 }
 
+/* Nobody waits for what cannot come: neither who called before, nor who calls now. */
+static void
+test_refuse (void)
+{
+  g_autoptr (Activated) service = activated_new ();
+  autofd before = activated_connect (service, 20);
+  autofd before_with_file = activated_connect (service, 20);
+  autofd later = -1;
+  autofd silent = -1;
+  int file = memfd_new_sealed ("test", "x", 1, NULL);
+
+  put (service, "shared", "one");
+  put (service, "fail", "");
+  tell (before, "echo");
+  g_assert_true (handover_send (before_with_file, HANDOVER_STATUS, g_variant_new (WIRE_EMPTY),
+                                &file, 1, NULL));
+  fd_clear (&file);
+  start (service, "4");
+  expect_refusal (before);
+  expect_refusal (before_with_file);
+
+  silent = activated_connect (service, 20);
+  expect_refusal (silent);
+  g_assert_cmpint (send (silent, "echo", 4, MSG_NOSIGNAL), ==, -1);
+  g_assert_cmpint (errno, ==, EPIPE);
+  later = activated_connect (service, 20);
+  (void) !send (later, "echo", 4, MSG_NOSIGNAL);
+  expect_refusal (later);
+
+  drop (service, "fail");
+  ask_at_last (service, "one");
+  ask (service, "one"); /* and waits for a worker again */
+  g_assert_cmpint (activated_stop (service), ==, 0);
+}
+
 static void
 test_hang_at_start (void)
 {
@@ -253,7 +327,7 @@ test_hang_at_start (void)
   wait_for_starts (service, 2); /* the first was killed after a second */
   g_assert_cmpuint (n_starts (service), ==, 2);
   drop (service, "hang");
-  ask (service, "one");
+  ask_at_last (service, "one");
 }
 
 static void
@@ -478,11 +552,10 @@ test_reload_fails_closed (void)
   drop (service, "shared");
   tell (sock, "reload");
   expect (sock, "unreachable: the reload failed");
-  refused = activated_connect (service, 1);
-  tell (refused, "echo");
-  expect (refused, NULL);
+  refused = activated_connect (service, 20);
+  expect_refusal (refused);
   put (service, "shared", "three");
-  ask (service, "three");
+  ask_at_last (service, "three");
 }
 
 static void
@@ -551,6 +624,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/prefork/no-shared-descriptor", test_no_shared_descriptor);
   g_test_add_func ("/base/prefork/crash-loop", test_crash_loop);
   g_test_add_func ("/base/prefork/fail-loop", test_fail_loop);
+  g_test_add_func ("/base/prefork/refuse", test_refuse);
   g_test_add_func ("/base/prefork/hang-at-start", test_hang_at_start);
   g_test_add_func ("/base/prefork/stop-while-it-hangs", test_stop_while_it_hangs);
   g_test_add_func ("/base/prefork/death-while-serving", test_death_while_serving);
