@@ -97,19 +97,28 @@ class Check:
             with open(log, encoding="utf-8", errors="replace") as output:
                 print(output.read()[-12000:])
 
+    def static(self, build):
+        """tests/static: what checkers find without running anything; no finding but accepted ones."""
+        self.say("tests/static/run")
+        self.run_words("static", ["/usr/bin/python3", "-B", os.path.join(TESTS, "static/run"),
+                                  "--build", build.path])
+
     def mutants(self):
         """tests/mutate: drops one refusing check at a time; its test must turn red."""
         self.say("tests/mutate/run")
-        log = os.path.join(self.work, "mutate.log")
-        status = self.run_logged(["/usr/bin/python3", "-B",
-                                  os.path.join(TESTS, "mutate/run")], log)
+        self.run_words("mutants", ["/usr/bin/python3", "-B", os.path.join(TESTS, "mutate/run")])
+
+    def run_words(self, suite, command):
+        """Runs @command, which says a line "ok NAME: note" or "FAIL NAME: note" for each of its tests."""
+        log = os.path.join(self.work, f"{suite}.log")
+        status = self.run_logged(command, log)
         with open(log, encoding="utf-8", errors="replace") as output:
             text = output.read()
         found = [(name, results.PASSED if word == "ok" else results.FAILED, note)
                  for word, name, note in re.findall(r"^(ok|FAIL) +(\S+): (.*)$", text, re.MULTILINE)]
         if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
             found.append(("exit", results.FAILED, f"ended with {status}"))
-        if not self.tally.add_all("mutants", found):
+        if not self.tally.add_all(suite, found):
             print(text[-12000:])
 
     def in_namespace(self, build, command, log, timeout=900):
@@ -147,6 +156,8 @@ class Check:
             if build:
                 self.system_tests(build)
                 self.demonstration(build)
+        if release:
+            self.static(release)
         self.mutants()
 
     def finish(self):
