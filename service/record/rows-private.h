@@ -24,6 +24,11 @@ void row_set_empty (Row *row);
 
 /* rows-value.c: the lines and notes of a value of @row->type, which type_check() accepts. */
 void row_set_value (Row *row, const JsonTree *value, RowsSum *sum);
+/* row_set_words: a member of the record that is no typed value, with the notes of a line. */
+void row_set_words (Row *row, const char *text, RowsSum *sum);
+/* row_says: whether a person sees @words and nothing else: blank lines and spaces around them do
+ * not count, nor does upper or lower case.  With "" : whether there are blank lines alone. */
+gboolean row_says (const Row *row, const char *words);
 
 /* rows-change.c: ROW_CHANGE rows for what differs. */
 void rows_add_changes (GPtrArray *rows, const Record *older, const Record *newer);

@@ -229,12 +229,54 @@ set_by_wire (Row *row, const Type *type, const JsonTree *value, Notes *notes, Es
     }
 }
 
-/* The card says "none" of an empty value; a value that says it itself is told apart. */
-static void
-note_none (Row *row)
+gboolean
+row_says (const Row *row, const char *words)
 {
-  if (row->lines->len == 1 && strcmp (g_ptr_array_index (row->lines, 0), "none") == 0)
+  gboolean found = words[0] == '\0';
+
+  for (guint i = 0; i < row->lines->len; i++)
+    {
+      g_autofree char *line = g_strdup (g_ptr_array_index (row->lines, i));
+
+      g_strstrip (line);
+      if (line[0] == '\0')
+        continue;
+      if (found || g_ascii_strcasecmp (line, words) != 0)
+        return FALSE;
+      found = TRUE;
+    }
+  return found;
+}
+
+/* The card says "none" of an empty value; a value that says it itself, or nothing, is told apart.
+ */
+static void
+note_not_empty (Row *row)
+{
+  if (row_says (row, "none"))
     row_add_note (row, "the word none: the value is not empty");
+  if (row_says (row, ""))
+    row_add_note (row, "blank lines alone: the value is not empty");
+}
+
+static void
+end_value (Row *row, const Notes *notes, const EscapeCount *count, RowsSum *sum)
+{
+  note_not_empty (row);
+  note_a_labels (row);
+  notes_write (notes, count, row->notes);
+  if (escape_is_mostly_hidden (count) && sum->why == NULL)
+    sum->why = g_strdup_printf ("%s: too much of it cannot be shown", row->label);
+}
+
+void
+row_set_words (Row *row, const char *text, RowsSum *sum)
+{
+  g_autoptr (Notes) notes = notes_new ();
+  EscapeCount count = { 0 };
+
+  set_string (row, text, ESCAPE_LINE, notes, &count);
+  end_value (row, notes, &count, sum);
 }
 
 void
@@ -250,9 +292,5 @@ row_set_value (Row *row, const JsonTree *value, RowsSum *sum)
       return;
     }
   set_by_wire (row, type, value, notes, &count);
-  note_none (row);
-  note_a_labels (row);
-  notes_write (notes, &count, row->notes);
-  if (escape_is_mostly_hidden (&count) && sum->why == NULL)
-    sum->why = g_strdup_printf ("%s: too much of it cannot be shown", row->label);
+  end_value (row, notes, &count, sum);
 }

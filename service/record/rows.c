@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+#define SUMMARY_MAX_LINES 3 /* of one row */
+#define LINES(...)                                                                                 \
+  (const char *const[SUMMARY_MAX_LINES]) { __VA_ARGS__ }
+
 static const char *const section_names[] = { "summary", "change",  "argument",
                                              "fact",    "setting", "claim" };
 
@@ -65,22 +69,27 @@ rows_free (Rows *rows)
   g_free (rows);
 }
 
-/* A row of plain words of ours or of checked names; NULL lines are left out. */
-static Row *
-add_plain (
-    GPtrArray *rows, RowSection section, const char *label, const char *const *lines, guint n)
+/* A row of members that are no typed values; the notes are those of the first, which may be
+ * somebody's own words.  NULL is left out. */
+static void
+add_plain (GPtrArray *rows,
+           RowSection section,
+           const char *label,
+           const char *const lines[SUMMARY_MAX_LINES],
+           RowsSum *sum)
 {
   Row *row = row_new (section, "", label, "");
 
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < SUMMARY_MAX_LINES; i++)
     {
       g_autofree char *line = lines[i] != NULL ? escape_line (lines[i]) : NULL;
 
-      if (line != NULL)
+      if (line != NULL && row->lines->len == 0)
+        row_set_words (row, lines[i], sum);
+      else if (line != NULL)
         row_add_line (row, line);
     }
   g_ptr_array_add (rows, row);
-  return row;
 }
 
 static const char *
@@ -94,7 +103,7 @@ effect_in_words (const char *effect)
 }
 
 static void
-add_summary (GPtrArray *rows, const Record *record)
+add_summary (GPtrArray *rows, const Record *record, RowsSum *sum)
 {
   g_autofree char *uid = g_strdup_printf ("uid %" G_GUINT32_FORMAT, record_agent_uid (record));
   g_autofree char *part = g_strdup_printf ("part %s", record_agent_part (record));
@@ -108,15 +117,14 @@ add_summary (GPtrArray *rows, const Record *record)
     initiator_uid = g_strdup_printf ("uid %" G_GUINT32_FORMAT, number);
 
   add_plain (rows, ROW_SUMMARY, "Action",
-             (const char *[]){ record_action_summary (record), record_action_id (record) }, 2);
-  add_plain (rows, ROW_SUMMARY, "Agent", (const char *[]){ record_agent_name (record), uid, part },
-             3);
-  add_plain (rows, ROW_SUMMARY, "Acting for", (const char *[]){ record_agent_owner (record) }, 1);
-  add_plain (rows, ROW_SUMMARY, "Run", (const char *[]){ label[0] != '\0' ? label : NULL, run }, 2);
-  add_plain (rows, ROW_SUMMARY, "Started by", (const char *[]){ initiator, initiator_uid }, 2);
-  add_plain (rows, ROW_SUMMARY, "Effect",
-             (const char *[]){ effect_in_words (record_action_effect (record)) }, 1);
-  add_plain (rows, ROW_SUMMARY, "Host", (const char *[]){ record_host (record) }, 1);
+             LINES (record_action_summary (record), record_action_id (record)), sum);
+  add_plain (rows, ROW_SUMMARY, "Agent", LINES (record_agent_name (record), uid, part), sum);
+  add_plain (rows, ROW_SUMMARY, "Acting for", LINES (record_agent_owner (record)), sum);
+  add_plain (rows, ROW_SUMMARY, "Run", LINES (label[0] != '\0' ? label : NULL, run), sum);
+  add_plain (rows, ROW_SUMMARY, "Started by", LINES (initiator, initiator_uid), sum);
+  add_plain (rows, ROW_SUMMARY, "Effect", LINES (effect_in_words (record_action_effect (record))),
+             sum);
+  add_plain (rows, ROW_SUMMARY, "Host", LINES (record_host (record)), sum);
 }
 
 static void
@@ -142,18 +150,19 @@ add_executor (GPtrArray *rows, const Record *record, RowsSum *sum)
 {
   const JsonTree *executor = json_tree_member (record_tree (record), "executor");
   const char *credential = record_credential (record);
-  Row *row;
 
-  add_plain (rows, ROW_SETTING, "Module", (const char *[]){ record_module (record) }, 1);
+  add_plain (rows, ROW_SETTING, "Module", LINES (record_module (record)), sum);
   if (credential[0] != '\0')
-    add_plain (rows, ROW_SETTING, "Credential", (const char *[]){ credential }, 1);
+    add_plain (rows, ROW_SETTING, "Credential", LINES (credential), sum);
   else
     {
-      row = add_plain (rows, ROW_SETTING, "Credential", NULL, 0);
+      Row *row = row_new (ROW_SETTING, "", "Credential", "");
+
       row_set_empty (row);
+      g_ptr_array_add (rows, row);
     }
   add_entries (rows, ROW_SETTING, json_tree_member (executor, "settings"), sum);
-  add_plain (rows, ROW_SETTING, "Policy", (const char *[]){ record_policy (record) }, 1);
+  add_plain (rows, ROW_SETTING, "Policy", LINES (record_policy (record)), sum);
 }
 
 static void
@@ -187,7 +196,7 @@ rows_new (const Record *record, const Record *superseded)
   RowsSum sum = { 0 };
 
   rows->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) row_free);
-  add_summary (rows->rows, record);
+  add_summary (rows->rows, record, &sum);
   if (superseded != NULL)
     rows_add_changes (rows->rows, superseded, record);
   add_entries (rows->rows, ROW_ARGUMENT, json_tree_member (tree, "arguments"), &sum);

@@ -12,16 +12,31 @@
 #include <string.h>
 
 static Card *
-make_card (const Record *record)
+make_card_since (const Record *record, const Record *superseded)
 {
   g_autoptr (GBytes) credential = g_bytes_new ("id", 2);
   g_autoptr (GVariantDict) dict = test_details (record, credential);
-  g_autoptr (GVariant) details = g_variant_ref_sink (g_variant_dict_end (dict));
+  g_autoptr (GVariant) details = NULL;
   g_autoptr (GError) error = NULL;
-  Card *card = card_new (TEST_REQUEST, record_bytes (record), details, SAMPLE_HOST, &error);
+  Card *card;
 
+  if (superseded != NULL)
+    {
+      g_variant_dict_insert (dict, "supersedes", "o", "/org/undersign1/request/" TEST_SUPERSEDED);
+      g_variant_dict_insert_value (
+          dict, "superseded",
+          g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, record_bytes (superseded), TRUE));
+    }
+  details = g_variant_ref_sink (g_variant_dict_end (dict));
+  card = card_new (TEST_REQUEST, record_bytes (record), details, SAMPLE_HOST, &error);
   g_assert_no_error (error);
   return card;
+}
+
+static Card *
+make_card (const Record *record)
+{
+  return make_card_since (record, NULL);
 }
 
 static GPtrArray *
@@ -59,6 +74,12 @@ assert_row (const char *text, const Row *row)
   g_assert_nonnull (strstr (text, row->label));
   for (guint i = 0; i < row->lines->len; i++)
     g_assert_nonnull (strstr (text, g_ptr_array_index (row->lines, i)));
+  for (guint i = 0; i < row->notes->len; i++)
+    {
+      g_autofree char *note = g_strdup_printf ("! %s\n", (const char *) row->notes->pdata[i]);
+
+      g_assert_nonnull (strstr (text, note));
+    }
 }
 
 static void
@@ -84,6 +105,29 @@ test_every_row_at_every_width (void)
           assert_row (text, g_ptr_array_index (card_rows (card, section), i));
       g_assert_nonnull (strstr (text, card_fingerprint (card)));
     }
+}
+
+/* The notes of what changed stand below it, in words and marked. */
+static void
+test_notes_of_changes (void)
+{
+  g_autoptr (GBytes) none = sample_replace ("ticket-4711", "none");
+  g_autoptr (GBytes) empty = sample_replace ("ticket-4711", "");
+  g_autoptr (Record) older = record_decode (none, NULL);
+  g_autoptr (Record) newer = record_decode (empty, NULL);
+  g_autoptr (Card) card = make_card_since (newer, older);
+  const Row *row = g_ptr_array_index (card_rows (card, ROW_CHANGE), 0);
+
+  g_assert_cmpuint (row->notes->len, ==, 1);
+  for (guint columns = LAYOUT_MIN_COLUMNS; columns < 140; columns += 7)
+    {
+      g_autoptr (GPtrArray) lines = lay_out (card, columns, FALSE, NULL);
+      g_autofree char *text = values (lines);
+
+      assert_row (text, row);
+    }
+  g_assert_true (g_ptr_array_find_with_equal_func (
+      card_warnings (card), "Some values need a second look; each says why.", g_str_equal, NULL));
 }
 
 static void
@@ -168,6 +212,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/layout/every-row-at-every-width", test_every_row_at_every_width);
+  g_test_add_func ("/layout/notes-of-changes", test_notes_of_changes);
   g_test_add_func ("/layout/pages-hold-every-line", test_pages_hold_every_line);
   g_test_add_func ("/layout/order", test_order);
   g_test_add_func ("/layout/forged-lines", test_forged_lines);

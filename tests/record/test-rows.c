@@ -104,6 +104,12 @@ static const struct
   { "text", "\"none\\nnone\"", "none / none" },
   { "line-list", "[\"none\"]", "none [the word none: the value is not empty]" },
   { "argv", "[\"none\"]", "1: \"none\"" },
+  { "choice", "\"None\"", "None [the word none: the value is not empty]" },
+  { "line", "\" none\"", "\\u{0020}none [spaces at an end or in a row, written as \\u{0020}]" },
+  { "text", "\"\\n  none\\n\\n\"", " /   none /  /  [the word none: the value is not empty]" },
+  { "text", "\"\\n\"", " /  [blank lines alone: the value is not empty]" },
+  { "text", "\"none.\"", "none." },
+  { "line", "\"(not there)\"", "(not there)" },
   { "timestamp", "\"2026-11-30T09:00:00Z\"", "2026-11-30T09:00:00Z" },
   { "duration", "\"90min\"", "90min" },
 };
@@ -271,6 +277,128 @@ test_change_of_presence_and_type (void)
                                           "change Bcc, its type: old: text / new: email-list\n"));
 }
 
+/* The sample with one change, then with another: the rows of what changed. */
+static char *
+changes_between (const char *from, const char *older_to, const char *newer_to)
+{
+  g_autoptr (GBytes) older_bytes = sample_replace (from, older_to);
+  g_autoptr (GBytes) newer_bytes = sample_replace (from, newer_to);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) older = record_decode (older_bytes, &error);
+  g_autoptr (Record) newer = error == NULL ? record_decode (newer_bytes, &error) : NULL;
+  g_autoptr (Rows) rows = NULL;
+  g_autofree char *text = NULL;
+  const char *change;
+
+  g_assert_no_error (error);
+  rows = rows_new (newer, older);
+  text = rows_to_string (rows);
+  change = strstr (text, "\nchange ");
+  return g_strndup (change + 1, (gsize) (strstr (text, "\nargument ") - change));
+}
+
+/* Each side has its own notes, and neither can pass for empty or for absent. */
+static void
+test_notes_of_changes (void)
+{
+  static const char claim[] = "\"claim\":\"The manager asked for it.\",";
+  static const char present[] = "[%s: the words (not there): the value is there]";
+  g_autofree char *none = changes_between ("ticket-4711", "none", "");
+  g_autofree char *empty = changes_between ("work-smtp", "", "none");
+  g_autofree char *gone = changes_between (claim, "\"claim\":\"\\n(Not there)\",", "");
+  g_autofree char *come = changes_between (claim, "", "\"claim\":\"(not there)\",");
+  g_autofree char *both =
+      changes_between ("first time for this agent", "\320\260", "\327\220 \327\221 ");
+  g_autofree char *was_there = g_strdup_printf (present, "old");
+  g_autofree char *is_there = g_strdup_printf (present, "new");
+
+  g_assert_cmpstr (none, ==,
+                   "change Run: old: none / new: none "
+                   "[old: the word none: the value is not empty]\n");
+  g_assert_cmpstr (empty, ==,
+                   "change Credential: old: none / new: none "
+                   "[new: the word none: the value is not empty]\n");
+  g_assert_true (g_str_has_prefix (gone, "change The agent says: old:  / old: (Not there) / "
+                                         "new: (not there) "));
+  g_assert_nonnull (strstr (gone, was_there));
+  g_assert_null (strstr (gone, is_there));
+  g_assert_true (
+      g_str_has_prefix (come, "change The agent says: old: (not there) / new: (not there) "));
+  g_assert_nonnull (strstr (come, is_there));
+  g_assert_null (strstr (come, was_there));
+  g_assert_cmpstr (both, ==,
+                   "change Recipient: old: \320\260 / new: \327\220 \327\221\\u{0020} "
+                   "[old: letters that are not Latin: Cyrillic] "
+                   "[new: spaces at an end or in a row, written as \\u{0020}] "
+                   "[new: right-to-left text] [new: letters that are not Latin: Hebrew]\n");
+}
+
+/* The summary and the plain rows of the executor, changed: what has a note. */
+static void
+test_notes_of_words (void)
+{
+  static const struct
+  {
+    const char *from, *to, *row;
+  } cases[] = {
+    { "ticket-4711", "none",
+      "Run: none / id " SAMPLE_RUN " [the word none: the value is not empty]" },
+    { "ticket-4711", "\327\220",
+      "Run: \327\220 / id " SAMPLE_RUN " [right-to-left text] "
+      "[letters that are not Latin: Hebrew]" },
+    { "hr.jones", "none", "Acting for: none [the word none: the value is not empty]" },
+    { "hr.kim", "None", "Started by: None / uid 1003 [the word none: the value is not empty]" },
+    { "\"name\":\"offboarding\"", "\"name\":\"none\"",
+      "Agent: none / uid 61184 / part licences [the word none: the value is not empty]" },
+    { "licences", "none", "Agent: offboarding / uid 61184 / part none" },
+    { "Send an e-mail", "Send  mail",
+      "Action: Send\\u{0020*2}mail / mail.send [spaces at an end or in a row, written as "
+      "\\u{0020}]" },
+    { "\"module\":\"mail\"", "\"module\":\"none\"",
+      "Module: none [the word none: the value is not empty]" },
+    { "work-smtp", "none", "Credential: none [the word none: the value is not empty]" },
+    { "work-smtp", "", "Credential= none" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes = sample_replace (cases[i].from, cases[i].to);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Record) record = record_decode (bytes, &error);
+      g_autoptr (Rows) rows = NULL;
+      g_autofree char *text = NULL;
+      g_autofree char *expected = g_strdup_printf (" %s\n", cases[i].row);
+
+      g_assert_no_error (error);
+      rows = rows_new (record, NULL);
+      text = rows_to_string (rows);
+      if (strstr (text, expected) == NULL)
+        g_error ("expected %s in %s", expected, text);
+      g_assert_null (rows->deny_only);
+    }
+}
+
+/* A record whose agent named its run so that nobody can read it. */
+static void
+test_deny_only_words (void)
+{
+  g_autoptr (GString) label = g_string_new (NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (Record) record = NULL;
+  g_autoptr (Rows) rows = NULL;
+  g_autoptr (Rows) since = NULL;
+  g_autoptr (Record) plain = sample_record ();
+
+  for (guint i = 0; i < 9; i++)
+    g_string_append_unichar (label, i % 2 ? 0x2800 : 0x3164);
+  bytes = sample_replace ("ticket-4711", label->str);
+  record = record_decode (bytes, NULL);
+  rows = rows_new (record, plain);
+  since = rows_new (plain, record);
+  g_assert_cmpstr (rows->deny_only, ==, "Run: too much of it cannot be shown");
+  g_assert_null (since->deny_only); /* what was there before need not be read */
+}
+
 /* What a person can't read can't be approved. */
 static void
 test_deny_only (void)
@@ -339,6 +467,9 @@ main (int argc, char *argv[])
   g_test_add_func ("/rows/every-change-shows", test_every_change_shows);
   g_test_add_func ("/rows/changes-since", test_changes_since);
   g_test_add_func ("/rows/change-of-presence-and-type", test_change_of_presence_and_type);
+  g_test_add_func ("/rows/notes-of-changes", test_notes_of_changes);
+  g_test_add_func ("/rows/notes-of-words", test_notes_of_words);
+  g_test_add_func ("/rows/deny-only-words", test_deny_only_words);
   g_test_add_func ("/rows/deny-only", test_deny_only);
   g_test_add_func ("/rows/effect-and-initiator", test_effect_and_initiator);
   return g_test_run ();
