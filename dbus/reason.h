@@ -96,6 +96,15 @@
 #define US_REASON_LEDGER_BEHIND "ledger-behind"     /* older than this boot's mark */
 #define US_REASON_MARK "mark"                       /* this boot's mark is absent or unwritable */
 
+/* Evidence. */
+#define US_REASON_CHAIN "chain"                     /* an audit log does not hold together */
+#define US_REASON_CHECKPOINT "checkpoint"           /* the log is not the one of the checkpoint */
+#define US_REASON_BAD_SIGNED "bad-signed"           /* a checkpoint or outcome of another form */
+#define US_REASON_BAD_KEY "bad-key"                 /* a public key of another form */
+#define US_REASON_OTHER_KEY "other-key"             /* signed, but not by a key that was given */
+#define US_REASON_BAD_RECEIPT "bad-receipt"
+#define US_REASON_PRUNED "pruned"                   /* the evidence of it was pruned */
+
 /* A person's side. */
 #define US_REASON_NO_TERMINAL "no-terminal"         /* a card needs one, and a person at it */
 #define US_REASON_NO_ANSWER "no-answer"             /* the person gave none */

@@ -65,8 +65,8 @@ kind_is_known (guint kind)
 {
   return kind == HANDOVER_REPLY || kind == HANDOVER_ERROR ||
          (kind >= HANDOVER_PREPARE && kind <= HANDOVER_RECEIPT) ||
-         (kind >= HANDOVER_ENROL && kind <= HANDOVER_STATUS) || kind == HANDOVER_MODULE_DESCRIBE ||
-         kind == HANDOVER_MODULE_EXECUTE;
+         (kind >= HANDOVER_ENROL && kind <= HANDOVER_PRUNE) ||
+         kind == HANDOVER_MODULE_DESCRIBE || kind == HANDOVER_MODULE_EXECUTE;
 }
 
 static gboolean

@@ -19,6 +19,9 @@ G_BEGIN_DECLS
 #define PAE_TYPE_SEAL "application/vnd.undersign.seal.v1+json"
 #define PAE_TYPE_ENROLMENT "application/vnd.undersign.enrolment.v1+json"
 #define PAE_TYPE_AUDIT "application/vnd.undersign.audit.v1+json"
+#define PAE_TYPE_CHECKPOINT "application/vnd.undersign.checkpoint.v1+json"
+#define PAE_TYPE_OUTCOME "application/vnd.undersign.outcome.v1+json"
+#define PAE_TYPE_KEY "application/vnd.undersign.key.v1+json"
 
 GBytes *pae_encode (const char *type, GBytes *body);
 

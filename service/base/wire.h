@@ -91,6 +91,12 @@
 /* AUDIT: t first sequence number, u count.  Reply: t sequence number, ay entry, ay hash. */
 #define WIRE_AUDIT "(tu)"
 #define WIRE_AUDIT_REPLY "(a(tayay))"
+/* CHECKPOINT: nothing.  Reply: ay undersign.signed/1 over a checkpoint. */
+#define WIRE_CHECKPOINT_REPLY "(ay)"
+/* PRUNE: x entries before this time (wall seconds), u by.  Reply: t entries removed, b whether
+ * another call would remove more. */
+#define WIRE_PRUNE "(xu)"
+#define WIRE_PRUNE_REPLY "(tb)"
 /* RELOAD: nothing.  Reply: as POLICY, without a file. */
 /* STATUS: nothing.  Reply: "running" b, "halted" s reason, "policy" s fault, "actions" u, "agents" u,
  * "rules" u, "passkeys" u, "requests" t, "audit" t sequence number, "head" s hash. */
