@@ -40,6 +40,8 @@ GVariant *handle_halt (const AdminCall *call, GError **error);
 GVariant *handle_resume (const AdminCall *call, GError **error);
 GVariant *handle_resolve (const AdminCall *call, GError **error);
 GVariant *handle_read_audit (const AdminCall *call, GError **error);
+GVariant *handle_get_checkpoint (const AdminCall *call, GError **error);
+GVariant *handle_prune_audit (const AdminCall *call, GError **error);
 GVariant *handle_status (const AdminCall *call, GError **error);
 
 G_END_DECLS

@@ -8,6 +8,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/admin/option.h"
+#include "service/base/clock.h"
 #include "service/base/encode.h"
 #include "service/base/wire.h"
 #include "service/passkey/passkey.h"
@@ -189,6 +190,30 @@ handle_read_audit (const AdminCall *call, GError **error)
   return executor_ask (call, HANDOVER_AUDIT,
                        g_variant_new (WIRE_AUDIT, from, MIN (count, (guint32) AUDIT_MAX)),
                        WIRE_AUDIT_REPLY, error);
+}
+
+GVariant *
+handle_get_checkpoint (const AdminCall *call, GError **error)
+{
+  return executor_ask (call, HANDOVER_CHECKPOINT, g_variant_new ("()"), WIRE_CHECKPOINT_REPLY,
+                       error);
+}
+
+GVariant *
+handle_prune_audit (const AdminCall *call, GError **error)
+{
+  const char *before = NULL;
+  gint64 time = 0;
+
+  g_variant_get (call->body, "(&s)", &before);
+  if (!clock_parse (before, &time))
+    {
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                    "\"before\" must be a time as in 2026-11-30T09:00:00Z");
+      return NULL;
+    }
+  return executor_ask (call, HANDOVER_PRUNE, g_variant_new (WIRE_PRUNE, time, (guint32) call->uid),
+                       WIRE_PRUNE_REPLY, error);
 }
 
 GVariant *

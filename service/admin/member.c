@@ -21,6 +21,8 @@ static const AdminMember members[] = {
   { "Resume", "(s)", ACTION ("resume"), FALSE, handle_resume },
   { "Resolve", "(sss)", ACTION ("resolve"), FALSE, handle_resolve },
   { "ReadAudit", "(tu)", ACTION ("read-audit"), FALSE, handle_read_audit },
+  { "GetCheckpoint", "()", ACTION ("get-checkpoint"), FALSE, handle_get_checkpoint },
+  { "PruneAudit", "(s)", ACTION ("prune-audit"), FALSE, handle_prune_audit },
   { "Status", "()", ACTION ("status"), FALSE, handle_status },
 };
 

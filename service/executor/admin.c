@@ -107,35 +107,6 @@ handle_resolve (Session *session, GVariant *body, GError **error)
   return g_variant_new (WIRE_EMPTY);
 }
 
-GVariant *
-handle_audit (Session *session, GVariant *body, GError **error)
-{
-  g_autoptr (GPtrArray) entries = NULL;
-  GVariantBuilder builder;
-  guint64 seq = 0;
-  guint32 count = 0;
-  gsize size = 0;
-
-  g_variant_get (body, WIRE_AUDIT, &seq, &count);
-  entries = ledger_audit (session->executor->ledger, seq, count, error);
-  if (entries == NULL)
-    return NULL;
-
-  /* as many as fit: the caller asks on from the last one it got */
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(tayay)"));
-  for (guint i = 0; i < entries->len; i++)
-    {
-      const AuditEntry *entry = g_ptr_array_index (entries, i);
-
-      size += g_bytes_get_size (entry->entry) + 2 * PAE_DIGEST_SIZE;
-      if (size > HANDOVER_MAX_BODY / 2)
-        break;
-      g_variant_builder_add (&builder, "(t@ay@ay)", entry->seq, variant_of_bytes (entry->entry),
-                             variant_of_digest (entry->hash));
-    }
-  return g_variant_new (WIRE_AUDIT_REPLY, &builder);
-}
-
 /* policy_look: what the files say now; the image that is used is the listener's. */
 static char *
 policy_look (Executor *executor)

@@ -8,6 +8,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/clock.h"
 #include "service/base/wire.h"
 #include "service/executor/prepared.h"
 #include "service/executor/votes.h"
@@ -89,6 +90,17 @@ denial_store (Executor *executor, const Prepared *prepared, const Answer *answer
   return g_variant_new (WIRE_ANSWER_REPLY, "denied", 0, 0);
 }
 
+/* waited: seconds since PREPARE, as the deadline tells it that was set then. */
+static guint64
+waited (const Prepared *prepared, const PolicyDecision *decision)
+{
+  guint64 lifetime = decision_lifetime (decision) * G_USEC_PER_SEC;
+  guint64 begin = prepared->deadline > lifetime ? prepared->deadline - lifetime : 0;
+  guint64 now = clock_boottime ();
+
+  return now > begin ? (now - begin) / G_USEC_PER_SEC : 0;
+}
+
 GVariant *
 handle_answer (Session *session, GVariant *body, GError **error)
 {
@@ -127,6 +139,7 @@ handle_answer (Session *session, GVariant *body, GError **error)
                       error) ||
       !answer_complete (executor, answer, counter, error))
     return NULL;
+  answer->waited = waited (prepared, decision);
   return approve ? approval_store (executor, prepared, answer, decision->requirements, error)
                  : denial_store (executor, prepared, answer, error);
 }

@@ -83,6 +83,8 @@ GVariant *handle_halt (Session *session, GVariant *body, GError **error);
 GVariant *handle_resume (Session *session, GVariant *body, GError **error);
 GVariant *handle_resolve (Session *session, GVariant *body, GError **error);
 GVariant *handle_audit (Session *session, GVariant *body, GError **error);
+GVariant *handle_checkpoint (Session *session, GVariant *body, GError **error);
+GVariant *handle_prune (Session *session, GVariant *body, GError **error);
 GVariant *handle_reload (Session *session, GVariant *body, GError **error);
 GVariant *handle_status (Session *session, GVariant *body, GError **error);
 

@@ -129,12 +129,11 @@ reply_new (Executor *executor,
            GError **error)
 {
   const char *word = decision->decision == DECISION_ALLOW ? "allow" : "ask";
-  guint64 lifetime = decision->lifetime > 0 ? decision->lifetime : POLICY_LIFETIME_DEFAULT;
+  guint64 lifetime = decision_lifetime (decision);
   guint64 deadline = 0;
   guint8 seal[PAE_DIGEST_SIZE];
   g_autofree char *expires = NULL;
 
-  lifetime = MIN (lifetime, POLICY_LIFETIME_MAX);
   deadline = clock_boottime () + lifetime * G_USEC_PER_SEC;
   expires = clock_format (clock_wall () + (gint64) lifetime);
   if (!ledger_seal (executor->ledger, proposal->id, record_digest (record), deadline, seal, error))

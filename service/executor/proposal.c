@@ -333,3 +333,11 @@ decide (Executor *executor, const Record *record, GError **error)
       decision->rule != NULL ? ", by " : "", decision->rule != NULL ? decision->rule : "");
   return NULL;
 }
+
+guint64
+decision_lifetime (const PolicyDecision *decision)
+{
+  guint64 lifetime = decision->lifetime > 0 ? decision->lifetime : POLICY_LIFETIME_DEFAULT;
+
+  return MIN (lifetime, POLICY_LIFETIME_MAX);
+}

@@ -49,6 +49,9 @@ gboolean proposal_check_ledger (Executor *executor, const Proposal *proposal, GE
 /* decide: NULL with US_ERROR_REFUSED where policy denies. */
 PolicyDecision *decide (Executor *executor, const Record *record, GError **error);
 
+/* decision_lifetime: seconds from PREPARE to the deadline. */
+guint64 decision_lifetime (const PolicyDecision *decision);
+
 /* request_id_check: FALSE with reason bad-message. */
 gboolean request_id_check (const char *id, GError **error);
 

@@ -42,6 +42,8 @@ static const struct
   { HANDOVER_RESUME, "resume", ROLE_ADMIN, FALSE, WIRE_HALT, handle_resume },
   { HANDOVER_RESOLVE, "resolve", ROLE_ADMIN, FALSE, WIRE_RESOLVE, handle_resolve },
   { HANDOVER_AUDIT, "audit", ROLE_ADMIN, FALSE, WIRE_AUDIT, handle_audit },
+  { HANDOVER_CHECKPOINT, "checkpoint", ROLE_ADMIN, FALSE, WIRE_EMPTY, handle_checkpoint },
+  { HANDOVER_PRUNE, "prune", ROLE_ADMIN, FALSE, WIRE_PRUNE, handle_prune },
   { HANDOVER_RELOAD, "reload", ROLE_ADMIN, FALSE, WIRE_EMPTY, handle_reload },
   { HANDOVER_STATUS, "status", ROLE_ADMIN | ROLE_BROKER, FALSE, WIRE_EMPTY, handle_status },
 };

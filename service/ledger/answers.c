@@ -138,6 +138,7 @@ answer_details (const Answer *answer)
   audit_add_uid (details, "uid", answer->uid);
   audit_add_bytes (details, "credential", answer->credential);
   audit_add_digest (details, "statement", digest);
+  audit_add_number (details, "waited", answer->waited);
   return details;
 }
 

@@ -4,8 +4,9 @@
  *   { "format": "undersign.audit/1", "seq": "<decimal>", "time": "<RFC 3339>",
  *     "previous": "sha256:<hash of the entry before>", "source": who says so,
  *     "event": what happened, "details": { strings } }
- * and its hash is SHA-256 (PAE (audit type, bytes)).  The first entry names the ledger; before it
- * stand 32 zero bytes.  Entries are only ever added, within the transaction of what they tell.
+ * and its hash is SHA-256 (PAE (audit type, bytes)); undersign-receipt(7) specifies it.  The first
+ * entry names the ledger; before it stand 32 zero bytes.  Entries are only ever added, within the
+ * transaction of what they tell; prune.c is the only one that takes any away, the oldest.
  */
 #include "service/ledger/private.h"
 
@@ -14,7 +15,6 @@
 #include "service/base/clock.h"
 #include "service/base/encode.h"
 
-#define AUDIT_FORMAT "undersign.audit/1"
 #define AUDIT_MAX_COUNT 1000
 
 void
@@ -57,6 +57,14 @@ audit_add_uid (JsonTree *details, const char *name, uid_t uid)
 }
 
 void
+audit_add_number (JsonTree *details, const char *name, guint64 number)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
+
+  json_tree_add_string (details, name, text);
+}
+
+void
 audit_add_digest (JsonTree *details, const char *name, const guint8 digest[PAE_DIGEST_SIZE])
 {
   g_autofree char *text = digest_to_string (digest);
@@ -85,7 +93,7 @@ audit_encode (guint64 seq,
   g_autofree char *seq_text = g_strdup_printf ("%" G_GUINT64_FORMAT, seq);
   g_autofree char *time = clock_format (clock_wall ());
 
-  json_tree_add_string (entry, "format", AUDIT_FORMAT);
+  json_tree_add_string (entry, "format", CHAIN_FORMAT);
   json_tree_add_string (entry, "seq", seq_text);
   json_tree_add_string (entry, "time", time);
   audit_add_digest (entry, "previous", previous);
@@ -101,18 +109,21 @@ audit_append (
 {
   g_autoptr (JsonTree) owned = details;
   g_autoptr (GBytes) entry = NULL;
+  g_autofree char *request = g_strdup (json_tree_get_string (details, "request"));
   guint8 previous[PAE_DIGEST_SIZE];
   guint8 hash[PAE_DIGEST_SIZE];
   guint64 seq = 0;
 
   g_assert (sqlite3_get_autocommit (ledger->db) == 0);
+  g_assert (chain_source_is_known (source));
   if (!audit_head (ledger, &seq, previous, error))
     return FALSE;
   seq++;
   entry = audit_encode (seq, previous, source, event, g_steal_pointer (&owned));
-  pae_sha256 (PAE_TYPE_AUDIT, entry, hash);
-  return query_run (ledger, error, NULL, "INSERT INTO audit (seq, entry, hash) VALUES (?, ?, ?)",
-                    "ibd", (gint64) seq, entry, hash);
+  chain_hash (entry, hash);
+  return query_run (ledger, error, NULL,
+                    "INSERT INTO audit (seq, entry, hash, request) VALUES (?, ?, ?, ?)", "ibds",
+                    (gint64) seq, entry, hash, request);
 }
 
 static gboolean
@@ -149,6 +160,44 @@ ledger_note_policy (Ledger *ledger,
   audit_add_digest (details, "image", image);
   json_tree_add_boolean (details, "valid", valid);
   return audit_append (ledger, AUDIT_EXECUTOR, "policy", details, error) &&
+         transaction_commit_safe (&transaction, error);
+}
+
+static gboolean
+key_is_noted (Ledger *ledger, const guint8 id[PAE_DIGEST_SIZE], gboolean *out_noted, GError **error)
+{
+  g_autoptr (sqlite3_stmt) query = NULL;
+
+  query = query_new (ledger, error, "SELECT 1 FROM meta WHERE id = 1 AND key = ?", "d", id);
+  return query != NULL && query_next (ledger, query, out_noted, error);
+}
+
+gboolean
+ledger_note_key (Ledger *ledger, const Signer *signer, GError **error)
+{
+  g_auto (Transaction) transaction = { 0 };
+  JsonTree *details = NULL;
+  guint8 id[PAE_DIGEST_SIZE];
+  gboolean noted = FALSE;
+
+  signer_id (signer, id);
+  if (!key_is_noted (ledger, id, &noted, error))
+    return FALSE;
+  if (noted)
+    return TRUE;
+
+  /* another worker may have been quicker */
+  if (!transaction_begin (ledger, &transaction, error) ||
+      !key_is_noted (ledger, id, &noted, error))
+    return FALSE;
+  if (noted)
+    return TRUE;
+  if (!query_run (ledger, error, NULL, "UPDATE meta SET key = ? WHERE id = 1", "d", id))
+    return FALSE;
+  details = json_tree_new_object ();
+  audit_add_digest (details, "key", id);
+  audit_add_bytes (details, "public_key", signer->public_key);
+  return audit_append (ledger, AUDIT_EXECUTOR, "host-key", details, error) &&
          transaction_commit_safe (&transaction, error);
 }
 
@@ -202,55 +251,33 @@ ledger_audit (Ledger *ledger, guint64 seq, guint count, GError **error)
   return NULL;
 }
 
-/* entry_continues: whether the bytes are an entry of this number that names the hash before. */
-static gboolean
-entry_continues (const AuditEntry *entry, guint64 seq, const guint8 previous[PAE_DIGEST_SIZE])
-{
-  static const JsonLimits limits = { 1024 * 1024, 2, 64 * 1024, 256 };
-  g_autoptr (JsonTree) tree = NULL;
-  g_autofree char *seq_text = g_strdup_printf ("%" G_GUINT64_FORMAT, seq);
-  g_autofree char *previous_text = digest_to_string (previous);
-  guint8 hash[PAE_DIGEST_SIZE];
-  gsize len = 0;
-  const char *text = g_bytes_get_data (entry->entry, &len);
-
-  pae_sha256 (PAE_TYPE_AUDIT, entry->entry, hash);
-  if (entry->seq != seq || !digest_equal (hash, entry->hash))
-    return FALSE;
-  tree = json_tree_parse (text, len, &limits, NULL);
-  return tree != NULL && g_strcmp0 (json_tree_get_string (tree, "format"), AUDIT_FORMAT) == 0 &&
-         g_strcmp0 (json_tree_get_string (tree, "seq"), seq_text) == 0 &&
-         g_strcmp0 (json_tree_get_string (tree, "previous"), previous_text) == 0;
-}
-
 gboolean
 ledger_audit_verify (Ledger *ledger, guint64 *out_count, guint8 out_head[32], GError **error)
 {
   g_autoptr (sqlite3_stmt) query = audit_select (ledger, 0, -1, error);
-  guint8 previous[PAE_DIGEST_SIZE] = { 0 };
+  Chain chain = { 0 };
   gboolean row = FALSE;
-  guint64 seq = 0;
 
   if (query == NULL)
     return FALSE;
   while (query_next (ledger, query, &row, error))
     {
       g_autoptr (AuditEntry) entry = NULL;
+      guint64 expected = chain.begun ? chain.seq + 1 : 0;
 
       if (!row)
         {
-          *out_count = seq;
-          memcpy (out_head, previous, PAE_DIGEST_SIZE);
-          return TRUE;
+          *out_count = chain.seq;
+          memcpy (out_head, chain.head, PAE_DIGEST_SIZE);
+          return chain_end (&chain, error);
         }
-      seq++;
       entry = audit_read_row (query, error);
-      if (entry == NULL)
+      if (entry == NULL || !chain_add (&chain, entry->entry, NULL, error))
         return FALSE;
-      if (!entry_continues (entry, seq, previous))
-        return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER,
-                             "audit entry %" G_GUINT64_FORMAT " does not continue the chain", seq);
-      memcpy (previous, entry->hash, PAE_DIGEST_SIZE);
+      if (chain.seq != entry->seq || !digest_equal (chain.head, entry->hash))
+        return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN,
+                             "entry %" G_GUINT64_FORMAT " is not what its hash was made of",
+                             expected != 0 ? expected : entry->seq);
     }
   return FALSE;
 }

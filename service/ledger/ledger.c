@@ -190,6 +190,18 @@ ledger_close (Ledger *ledger)
   g_free (ledger);
 }
 
+const char *
+ledger_id (const Ledger *ledger)
+{
+  return ledger->id;
+}
+
+gboolean
+ledger_head (Ledger *ledger, guint64 *out_seq, guint8 out_head[PAE_DIGEST_SIZE], GError **error)
+{
+  return audit_head (ledger, out_seq, out_head, error);
+}
+
 void
 ledger_summary_clear (LedgerSummary *summary)
 {

@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include "service/base/chain.h"
+#include "service/base/signer.h"
 #include "service/passkey/passkey.h"
 #include "service/policy/policy.h"
 #include "service/record/record.h"
@@ -87,6 +89,7 @@ typedef struct
   char *nonce, *issued, *expires; /* of the statement, for rebuilding it */
   Assertion assertion;
   guint32 counter;
+  guint64 waited; /* seconds since it was asked for; for the audit log */
 } Answer;
 
 void answer_free (Answer *answer);
@@ -226,14 +229,10 @@ gboolean ledger_note_policy (Ledger *ledger,
                              gboolean valid,
                              GError **error);
 
-/* --- the audit chain --- */
+/* ledger_note_key: an audit entry where this is not the host key that was noted last. */
+gboolean ledger_note_key (Ledger *ledger, const Signer *signer, GError **error);
 
-/* Who says so: the executor checked it itself, uid 0 said it, the broker said it, or it carries a
- * passkey's signature. */
-#define AUDIT_EXECUTOR "executor"
-#define AUDIT_ADMIN "admin"
-#define AUDIT_BROKER "broker"
-#define AUDIT_SIGNED "signed"
+/* --- the audit chain --- */
 
 typedef struct
 {
@@ -247,8 +246,32 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (AuditEntry, audit_entry_free)
 
 /* ledger_audit: (element-type AuditEntry): up to @count from @seq on. */
 GPtrArray *ledger_audit (Ledger *ledger, guint64 seq, guint count, GError **error);
-/* ledger_audit_verify: walks the chain in constant memory; the error names the first bad entry. */
+/* ledger_audit_verify: walks the chain in constant memory; the error, reason chain, names the first
+ * bad entry. */
 gboolean
 ledger_audit_verify (Ledger *ledger, guint64 *out_count, guint8 out_head[32], GError **error);
+
+/* ledger_id: borrowed: random, made with the ledger. */
+const char *ledger_id (const Ledger *ledger);
+/* ledger_head: number and hash of the last entry. */
+gboolean
+ledger_head (Ledger *ledger, guint64 *out_seq, guint8 out_head[PAE_DIGEST_SIZE], GError **error);
+
+#define LEDGER_PRUNE_MAX 20000 /* entries of one call */
+
+/*
+ * ledger_prune: takes away the oldest audit entries that are older than @before (wall seconds), and
+ * of each request that ended before, record, result and answers.  The last entry stays, as does
+ * whatever is younger than an entry that stays; and the row of each request, which is what makes it
+ * impossible to use its id again.  An entry tells up to where it was pruned.
+ * @out_more: another call would take more away
+ * Returns: FALSE with reason ledger-behind, mark or ledger.
+ */
+gboolean ledger_prune (Ledger *ledger,
+                       gint64 before,
+                       uid_t by,
+                       guint64 *out_removed,
+                       gboolean *out_more,
+                       GError **error);
 
 G_END_DECLS

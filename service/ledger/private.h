@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "service/base/chain.h"
 #include "service/base/secret.h"
 #include "service/ledger/ledger.h"
 
@@ -98,6 +99,7 @@ gboolean audit_append (
 gboolean
 audit_head (Ledger *ledger, guint64 *out_seq, guint8 out_hash[PAE_DIGEST_SIZE], GError **error);
 void audit_add_uid (JsonTree *details, const char *name, uid_t uid);
+void audit_add_number (JsonTree *details, const char *name, guint64 number);
 void audit_add_digest (JsonTree *details, const char *name, const guint8 digest[PAE_DIGEST_SIZE]);
 void audit_add_bytes (JsonTree *details, const char *name, GBytes *bytes); /* base64url */
 

@@ -227,8 +227,13 @@ closing_details (const Closing *closing, const guint8 digest[PAE_DIGEST_SIZE])
   json_tree_add_string (details, "reason", closing->reason);
   if (closing->denial != NULL)
     {
+      guint8 statement[PAE_DIGEST_SIZE];
+
+      pae_sha256 (PAE_TYPE_STATEMENT, closing->denial->statement, statement);
       audit_add_uid (details, "uid", closing->denial->uid);
       audit_add_bytes (details, "credential", closing->denial->credential);
+      audit_add_digest (details, "statement", statement);
+      audit_add_number (details, "waited", closing->denial->waited);
     }
   return details;
 }

@@ -10,7 +10,7 @@
 #include "service/base/encode.h"
 
 #define SCHEMA_APPLICATION 0x55736731 /* "Usg1" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 /* In the order of their names, which is the order of the comparison. */
 static const char *const schema[] = {
@@ -37,15 +37,19 @@ static const char *const schema[] = {
   "CREATE TABLE audit (\n"
   "  seq INTEGER PRIMARY KEY,\n"
   "  entry BLOB NOT NULL,\n"
-  "  hash BLOB NOT NULL CHECK (length (hash) = 32)\n"
+  "  hash BLOB NOT NULL CHECK (length (hash) = 32),\n"
+  "  request TEXT\n"
   ") STRICT",
+
+  "CREATE INDEX audit_request ON audit (request, seq) WHERE request IS NOT NULL",
 
   "CREATE TABLE meta (\n"
   "  id INTEGER PRIMARY KEY CHECK (id = 1),\n"
   "  ledger TEXT NOT NULL,\n"
   "  halted INTEGER NOT NULL CHECK (halted IN (0, 1)),\n"
   "  why TEXT NOT NULL,\n"
-  "  policy BLOB CHECK (length (policy) = 32)\n"
+  "  policy BLOB CHECK (length (policy) = 32),\n"
+  "  key BLOB CHECK (length (key) = 32)\n"
   ") STRICT",
 
   "CREATE TABLE passkey (\n"
@@ -81,6 +85,7 @@ static const char *const schema[] = {
   "  action TEXT,\n"
   "  successor TEXT,\n"
   "  created INTEGER NOT NULL,\n"
+  "  pruned INTEGER NOT NULL DEFAULT 0 CHECK (pruned IN (0, 1)),\n"
   "  CHECK ((consumed = 1) = (why = '')),\n"
   "  CHECK (consumed = 1 OR outcome IS NULL),\n"
   "  CHECK (consumed = 0 OR (intent IS NOT NULL AND agent IS NOT NULL AND action IS NOT NULL))\n"
@@ -116,9 +121,9 @@ schema_create (Ledger *ledger, GError **error)
     if (!query_run (ledger, error, NULL, schema[i], ""))
       return FALSE;
 
-  G_STATIC_ASSERT (SCHEMA_APPLICATION == 1433626417 && SCHEMA_VERSION == 1);
+  G_STATIC_ASSERT (SCHEMA_APPLICATION == 1433626417 && SCHEMA_VERSION == 2);
   if (!query_run (ledger, error, NULL, "PRAGMA application_id = 1433626417", "") ||
-      !query_run (ledger, error, NULL, "PRAGMA user_version = 1", "") ||
+      !query_run (ledger, error, NULL, "PRAGMA user_version = 2", "") ||
       !query_run (ledger, error, NULL,
                   "INSERT INTO meta (id, ledger, halted, why) VALUES (1, ?, 0, '')", "s", id))
     return FALSE;

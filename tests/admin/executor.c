@@ -33,6 +33,8 @@ static const Answer answers[] = {
   { HANDOVER_RESOLVE, WIRE_RESOLVE, "()" },
   { HANDOVER_AUDIT, WIRE_AUDIT, "([(7, [byte 0x7b, 0x7d], [byte 0xff])],)" },
   { HANDOVER_RELOAD, WIRE_EMPTY, "('rules/a.rule:3: no such key',)" },
+  { HANDOVER_CHECKPOINT, WIRE_EMPTY, "([byte 0x7b, 0x7d],)" },
+  { HANDOVER_PRUNE, WIRE_PRUNE, "(7, true)" },
   { HANDOVER_STATUS, WIRE_EMPTY, "({'running': <true>, 'halted': <''>},)" },
 };
 
@@ -50,6 +52,10 @@ reply_type (HandoverKind kind)
       return WIRE_AUDIT_REPLY;
     case HANDOVER_RELOAD:
       return WIRE_POLICY_REPLY;
+    case HANDOVER_CHECKPOINT:
+      return WIRE_CHECKPOINT_REPLY;
+    case HANDOVER_PRUNE:
+      return WIRE_PRUNE_REPLY;
     case HANDOVER_STATUS:
       return WIRE_STATUS_REPLY;
     default:

@@ -47,6 +47,8 @@ CALLS = {
     "Resume": ("(s)", ("done",)),
     "Resolve": ("(sss)", ("0" * 32, "done", "the mail is there")),
     "ReadAudit": ("(tu)", (1, 10)),
+    "GetCheckpoint": (None, None),
+    "PruneAudit": ("(s)", ("2026-01-02T03:04:05Z",)),
     "Status": (None, None),
 }
 
@@ -230,6 +232,7 @@ class Table(Base):
                 ("Resolve", "(sss)", ("0" * 32, "done", ""), "bad-value"),
                 ("ReadAudit", "(tu)", (0, 1), "bad-value"),
                 ("ReadAudit", "(tu)", (1, 0), "bad-value"),
+                ("PruneAudit", "(s)", ("2026-01-02",), "bad-value"),
                 ("RemoveCredential", "(ss)", ("../mail", "x"), "bad-value"),
                 ("RemoveCredential", "(ss)", ("mail", "x/y"), "bad-value"),
                 ("RemoveCredential", "(ss)", ("mail", ""), "bad-value")):
@@ -245,6 +248,8 @@ class Table(Base):
                 ("Resolve", f"37 ('{'0' * 32}', 'done', 'the mail is there', {uid})", ()),
                 ("ReadAudit", "38 (1, 10)", ([(7, b"{}", b"\xff")],)),
                 ("ReloadPolicy", "39 ()", ("rules/a.rule:3: no such key",)),
+                ("GetCheckpoint", "41 ()", (b"{}",)),
+                ("PruneAudit", f"42 (1767323045, {uid})", (7, True)),
                 ("Status", "40 ()", ({"running": True, "halted": ""},))):
             self.assertEqual(self.caller.call(member, *CALLS[member]), reply, member)
             self.assertEqual(self.handed_over()[-1], expected)

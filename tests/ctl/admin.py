@@ -50,8 +50,9 @@ def main(address, folder):
             pickle.dump((member, values, interactive), log)
         with open(f"{folder}/replies", "rb") as file:
             reply = pickle.load(file)[member]
+            version = (os.fstat(file.fileno()).st_ino, os.fstat(file.fileno()).st_mtime_ns)
         if isinstance(reply, list):
-            position = used[member] = used.get(member, -1) + 1
+            position = used[member, version] = used.get((member, version), -1) + 1
             reply = reply[min(position, len(reply) - 1)]
         signature, value = reply
         if signature is None:

@@ -17,27 +17,68 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
+from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: E402
+from cryptography.hazmat.primitives.serialization import (  # noqa: E402
+    Encoding, PublicFormat)
+
 from undersign_test import private_bus, tap  # noqa: E402
 
 CTL = os.path.abspath(sys.argv[1])
 AUDIT_TYPE = b"application/vnd.undersign.audit.v1+json"
-VERBS = ("status", "policy check", "policy reload", "audit show", "audit verify", "halt", "resume",
+CHECKPOINT_TYPE = b"application/vnd.undersign.checkpoint.v1+json"
+KEY_TYPE = b"application/vnd.undersign.key.v1+json"
+LEDGER = "7" * 32
+
+
+def b64(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+VERBS = ("status", "policy check", "policy reload", "audit show", "audit verify",
+         "audit checkpoint", "audit export", "audit prune", "halt", "resume",
          "resolve", "passkey list", "passkey revoke", "credential set", "credential remove")
 
 
+def canonical(value):
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()
+
+
+def pae(kind, body):
+    return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(body), body)
+
+
 def digest(entry):
-    body = b"DSSEv1 %d %s %d %s" % (len(AUDIT_TYPE), AUDIT_TYPE, len(entry), entry)
-    return hashlib.sha256(body).digest()
+    return hashlib.sha256(pae(AUDIT_TYPE, entry)).digest()
 
 
-def chain(*details):
-    """A well-formed log, as ReadAudit gives it."""
+class HostKey:
+    def __init__(self, seed):
+        self.key = ed25519.Ed25519PrivateKey.from_private_bytes(seed * 32)
+        public = self.key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        self.public = {"algorithm": "EdDSA", "format": "undersign.key/1",
+                       "public_key": b64(public)}
+        self.id = "sha256:" + hashlib.sha256(pae(KEY_TYPE, canonical(self.public))).hexdigest()
+
+    def checkpoint(self, entry, ledger=LEDGER, **changes):
+        """Signed, of an entry of chain()."""
+        body = canonical({"format": "undersign.checkpoint/1", "head": "sha256:" + entry[2].hex(),
+                          "host": "5" * 32, "key": self.id, "ledger": ledger,
+                          "seq": str(entry[0]), "time": "2026-11-30T10:00:00Z"} | changes)
+        return canonical({"body": body.decode(), "format": "undersign.signed/1",
+                          "key": self.public, "signature": b64(self.key.sign(
+                              pae(CHECKPOINT_TYPE, body))), "type": CHECKPOINT_TYPE.decode()})
+
+
+def chain(*details, event="test", source="executor"):
+    """A well-formed log, as ReadAudit gives it; an entry may be (event, source, details)."""
     entries, previous = [], bytes(32)
     for number, content in enumerate(details, 1):
-        entry = json.dumps({
-            "details": content, "event": "test", "format": "undersign.audit/1",
-            "previous": "sha256:" + previous.hex(), "seq": str(number), "source": "executor",
-            "time": "2026-11-30T09:00:00Z"}, separators=(",", ":"), ensure_ascii=False).encode()
+        its_event, its_source, its_details = (content if isinstance(content, tuple)
+                                              else (event, source, content))
+        entry = canonical({
+            "details": its_details, "event": its_event, "format": "undersign.audit/1",
+            "previous": "sha256:" + previous.hex(), "seq": str(number), "source": its_source,
+            "time": "2026-11-30T09:00:00Z"})
         previous = digest(entry)
         entries.append((number, entry, previous))
     return entries
@@ -84,6 +125,14 @@ class Base(private_bus.BusTest):
         output = self.ctl(*arguments, "--json", text=text, status=status)
         self.assertEqual(self.errors, "")
         return json.loads(output)
+
+
+class Log(Base):
+    def serve(self, entries):
+        """Two pages and the end."""
+        self.reply(ReadAudit=[("(a(tayay))", (entries[:2],)), ("(a(tayay))", (entries[2:],)),
+                              ("(a(tayay))", ([],))] if len(entries) > 2
+                   else [("(a(tayay))", (entries,)), ("(a(tayay))", ([],))])
 
 
 class Usage(Base):
@@ -239,13 +288,7 @@ class Reload(Base):
                          ["rules/a.rule:3: no such key", "rules/b.rule:1: x"])
 
 
-class Audit(Base):
-    def serve(self, entries):
-        """Two pages and the end."""
-        self.reply(ReadAudit=[("(a(tayay))", (entries[:2],)), ("(a(tayay))", (entries[2:],)),
-                              ("(a(tayay))", ([],))] if len(entries) > 2
-                   else [("(a(tayay))", (entries,)), ("(a(tayay))", ([],))])
-
+class Audit(Log):
     def test_whole(self):
         entries = chain({"a": "1"}, {"b": "\u00e4"}, {"c": "3"})
         self.serve(entries)
@@ -290,14 +333,14 @@ class Audit(Base):
         self.broken(lambda entries: entries.pop(1), "entry 2 is missing")
 
     def test_swapped_entries(self):
-        self.broken(lambda entries: entries.insert(0, entries.pop(1)), "entry 1 is missing")
+        self.broken(lambda entries: entries.insert(0, entries.pop(1)), "entry 3 is missing")
 
     def test_a_renumbered_entry(self):
         def change(entries):
             number, entry, _ = entries[0]
             entry = entry.replace(b'"seq":"1"', b'"seq":"5"')
             entries[0] = (number, entry, digest(entry))
-        self.broken(change, "entry 1 has another number")
+        self.broken(change, "stands entry 2")
 
     def test_a_short_hash(self):
         def change(entries):
@@ -321,6 +364,161 @@ class Audit(Base):
         self.serve(chain({"a": "1"}, {"b": "2"}))
         lines = self.ctl("audit", "show", "--count", "1", "--json").splitlines()
         self.assertEqual([json.loads(line)["seq"] for line in lines], ["1"])
+
+
+CREATED = ("created", "executor", {"ledger": LEDGER})
+KEY, OTHER = HostKey(b"k"), HostKey(b"o")
+
+
+class Evidence(Log):
+    """What is kept elsewhere, and what a log is held against."""
+
+    def file(self, name, *lines):
+        with open(f"{self.folder}/{name}", "wb") as file:
+            file.write(b"".join(line + b"\n" for line in lines))
+        return f"{self.folder}/{name}"
+
+    def export(self, name, entries, *tail):
+        return self.file(name, *[entry for _, entry, _ in entries], *tail)
+
+    def refused(self, reason, *arguments):
+        found = self.json("audit", "verify", *arguments, status=1)
+        self.assertEqual(found["reason"], reason, found)
+        return found["text"]
+
+    def test_checkpoint_is_passed_on(self):
+        entries = chain(CREATED)
+        signed = KEY.checkpoint(entries[0])
+        self.reply(GetCheckpoint=("(ay)", (signed,)))
+        self.assertEqual(self.ctl("audit", "checkpoint"), signed.decode() + "\n")
+        for wrong in (signed.replace(b"seq", b"sep"), b"{}", b"",
+                      signed.replace(b'"signature":"', b'"signature":"A')):
+            self.reply(GetCheckpoint=("(ay)", (wrong,)))
+            self.json("audit", "checkpoint", status=1)
+
+    def test_against(self):
+        entries = chain(CREATED, {"a": "1"}, {"b": "2"})
+        good = self.file("good", KEY.checkpoint(entries[1]))
+        self.serve(entries)
+        found = self.json("audit", "verify", "--against", good)
+        self.assertEqual([(c["seq"], c["key"], c["key-given"]) for c in found["checkpoints"]],
+                         [("2", KEY.id, False)])
+        self.serve(entries)
+        self.assertIn("not compared", self.ctl("audit", "verify", "--against", good))
+        for given in (KEY.id, self.file("key", canonical(KEY.public))):
+            self.serve(entries)
+            self.assertNotIn("not compared", self.ctl("audit", "verify", "--against", good, "--key",
+                                                      given))
+
+    def test_against_what_does_not_hold(self):
+        entries, forged = chain(CREATED, {"a": "1"}, {"b": "2"}), chain(CREATED, {"a": "2"})
+        signed = KEY.checkpoint(entries[1])
+        for reason, checkpoint, *more in (
+                ("checkpoint", KEY.checkpoint(forged[1])),
+                ("checkpoint", KEY.checkpoint((9, b"", bytes(32)))),
+                ("checkpoint", KEY.checkpoint(entries[1], ledger="8" * 32)),
+                ("other-key", signed, "--key", OTHER.id),
+                ("signature", signed.replace(b'\\"seq\\":\\"2\\"', b'\\"seq\\":\\"3\\"')),
+                ("signature", signed.replace(KEY.public["public_key"].encode(),
+                                             OTHER.public["public_key"].encode())),
+                ("bad-signed", KEY.checkpoint(entries[1], key=OTHER.id)),
+                ("bad-signed", KEY.checkpoint(entries[1], seq="02")),
+                ("bad-signed", KEY.checkpoint(entries[1], more="")),
+                ("bad-json", signed[:-1])):
+            self.serve(entries)
+            self.refused(reason, "--against", self.file("cp", checkpoint), *more)
+
+    def test_keys_that_are_none(self):
+        self.serve(chain(CREATED))
+        for word in ("sha256:" + "A" * 64, "/nonexistent", self.file("bad", b"{}"),
+                     self.file("number", b'{"algorithm":1}')):
+            self.json("audit", "verify", "--key", word, status=1)
+
+    def test_export_and_file(self):
+        entries = chain(CREATED, {"a": "1"}, {"b": "2"}, {"later": "3"})
+        signed = KEY.checkpoint(entries[2])
+        self.serve(entries)
+        with open(f"{self.folder}/replies", "rb") as file:
+            self.reply(GetCheckpoint=("(ay)", (signed,)), **pickle.load(file))
+        text = self.ctl("audit", "export")
+        self.assertEqual(text.encode(), b"".join(
+            line + b"\n" for line in [entry for _, entry, _ in entries[:3]] + [signed]))
+        self.serve(chain({}))      # whatever the service says does not count
+        found = self.json("audit", "verify", "--file", self.file("x", *text.encode().splitlines()),
+                          "--key", KEY.id)
+        self.assertEqual(found["entries"], "3")
+        self.assertEqual(found["checkpoints"][0]["key"], KEY.id)
+        self.assertEqual([call[0] for call in self.calls()].count("ReadAudit"), 2)
+
+    def test_files_that_do_not_hold(self):
+        entries = chain(CREATED, {"a": "1"}, {"b": "2"})
+        end = KEY.checkpoint(entries[2])
+        lines = [entry for _, entry, _ in entries]
+        for reason, content in (
+                ("chain", [lines[0], lines[2]]), ("chain", lines[1:]), ("chain", [b""]),
+                ("chain", []), ("chain", [lines[0], b'{"details":{}}']),
+                ("chain", [lines[0], lines[1].replace(b'"a":"1"', b'"a": "1"')]),
+                ("chain", [lines[0], lines[1].replace(b'"executor"', b'"nobody"'), lines[2]]),
+                ("chain", [lines[0] + b" " * (1 << 20)]),
+                ("checkpoint", [lines[0], lines[1], end]), ("checkpoint", [end, *lines]),
+                ("signature", [*lines, end.replace(b'"signature":"', b'"signature":"A')[:-1]
+                               + b"}"][:3] + [KEY.checkpoint(entries[2]).replace(
+                                   b"2026-11-30T10", b"2026-11-30T11")])):
+            self.refused(reason, "--file", self.file("x", *content))
+        with open(f"{self.folder}/x", "wb") as file:
+            file.write(lines[0] + b"\n" + lines[1][:-5])
+        self.refused("chain", "--file", f"{self.folder}/x")
+        self.json("audit", "verify", "--file", "/nonexistent", status=1)
+
+    def pruned(self, through):
+        """A log of which the first entries are gone, and those."""
+        whole = chain(CREATED, {"a": "1"}, {"b": "2"}, {"c": "3"})
+        head = "sha256:" + whole[through - 1][2].hex()
+        whole = chain(CREATED, {"a": "1"}, {"b": "2"}, {"c": "3"}, ("pruned", "admin", {
+            "before": "2026-11-30T09:00:00Z", "by": "0", "first": "1", "head": head,
+            "ledger": LEDGER, "through": str(through)}))
+        return whole[:through], whole[through:]
+
+    def test_a_pruned_log(self):
+        old, left = self.pruned(2)
+        at_the_cut = self.file("cut", KEY.checkpoint(old[1]))
+        later = self.file("later", KEY.checkpoint(left[1]))
+        self.serve(left)
+        found = self.json("audit", "verify", "--against", at_the_cut, "--against", later)
+        self.assertEqual((found["first"], found["entries"]), ("3", "3"))
+        self.serve(left)
+        self.refused("pruned", "--against", self.file("old", KEY.checkpoint(old[0])))
+
+    def test_an_export_from_before_joins(self):
+        old, left = self.pruned(2)
+        first = self.export("one", old + left[:1], KEY.checkpoint(left[0]))
+        second = self.export("two", left, KEY.checkpoint(left[2]))
+        checkpoint = self.file("old", KEY.checkpoint(old[0]))
+        self.json("audit", "verify", "--file", first, "--file", second, "--against", checkpoint,
+                  "--key", KEY.id)
+        short = self.export("short", old[:1])
+        self.assertIn("does not reach", self.refused("chain", "--file", short, "--file", second))
+        foreign = self.export("foreign", chain(CREATED, {"x": "1"}, {"y": "1"}))
+        self.refused("checkpoint", "--file", foreign, "--file", second)
+
+    def test_a_log_that_was_cut(self):
+        _, left = self.pruned(2)
+        self.serve(left[:2])
+        self.assertIn("begins with entry 3", self.refused("chain"))
+        for change in ({"head": "sha256:" + "0" * 64}, {"through": "1"}):
+            old = chain(CREATED, {"a": "1"}, {"b": "2"})
+            details = {"first": "1", "ledger": LEDGER, "through": "2",
+                       "head": "sha256:" + old[1][2].hex()} | change
+            self.serve(chain(CREATED, {"a": "1"}, {"b": "2"}, ("pruned", "admin", details))[2:])
+            self.refused("chain")
+
+    def test_prune(self):
+        self.reply(PruneAudit=[("(tb)", (20000, True)), ("(tb)", (5, False))])
+        self.assertEqual(self.json("audit", "prune", "--before=2026-01-01"), {"removed": "20005"})
+        self.assertEqual([call[:2] for call in self.calls()][:1],
+                         [("PruneAudit", ["2026-01-01T00:00:00Z"])])
+        for arguments in ((), ("--before=yesterday",), ("--before=2026-13-01",)):
+            self.json("audit", "prune", *arguments, status=1)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 /* Who may send what, and the kinds of the administrator. */
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/checkpoint.h"
+#include "service/base/clock.h"
 #include "service/base/fd.h"
 #include "service/base/memfd.h"
 #include "service/base/wire.h"
@@ -11,6 +13,8 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static GVariant *
 nothing (void)
@@ -42,7 +46,8 @@ static const HandoverKind broker_kinds[] = { HANDOVER_PREPARE, HANDOVER_ANSWER, 
                                              HANDOVER_APPROVER };
 static const HandoverKind admin_kinds[] = { HANDOVER_ENROL, HANDOVER_REVOKE, HANDOVER_PASSKEYS,
                                             HANDOVER_HALT,  HANDOVER_RESUME, HANDOVER_RESOLVE,
-                                            HANDOVER_AUDIT, HANDOVER_RELOAD };
+                                            HANDOVER_AUDIT, HANDOVER_RELOAD,
+                                            HANDOVER_CHECKPOINT, HANDOVER_PRUNE };
 
 static void
 test_roles (Bench *bench, gconstpointer data)
@@ -383,6 +388,87 @@ test_audit (Bench *bench, gconstpointer data)
                                   "\"event\":\"enrolled\""));
 }
 
+static GBytes *
+get_checkpoint (Bench *bench)
+{
+  g_auto (Handover) reply = { 0 };
+  g_autoptr (GVariant) array = NULL;
+
+  call_good (bench, HANDOVER_CHECKPOINT, nothing (), WIRE_CHECKPOINT_REPLY, &reply);
+  g_variant_get (reply.body, "(@ay)", &array);
+  return g_variant_get_data_as_bytes (array);
+}
+
+/* Signed by a key that is made once, kept privately, and named in the log that it signs. */
+static void
+test_checkpoint (Bench *bench, gconstpointer data)
+{
+  g_autofree char *path = g_build_filename (bench->state, "host.key", NULL);
+  g_autoptr (GBytes) first = get_checkpoint (bench);
+  g_autoptr (GBytes) second = get_checkpoint (bench);
+  g_auto (Checkpoint) one = { 0 }, two = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) entries = NULL;
+  g_autoptr (Ledger) ledger = NULL;
+  const AuditEntry *entry = NULL;
+  struct stat st;
+
+  g_assert_true (checkpoint_parse (first, &one, &error));
+  g_assert_no_error (error);
+  g_assert_true (checkpoint_parse (second, &two, &error));
+  g_assert_cmpstr (one.key, ==, two.key);
+  g_assert_cmpuint (one.seq, ==, two.seq);
+  g_assert_cmpstr (one.host, ==, BENCH_HOST);
+  g_assert_cmpint (stat (path, &st), ==, 0);
+  g_assert_cmpuint (st.st_mode & 07777, ==, 0600);
+  g_assert_cmpint (st.st_size, ==, 32);
+
+  ledger = bench_ledger (bench);
+  g_assert_cmpstr (one.ledger, ==, ledger_id (ledger));
+  entries = ledger_audit (ledger, one.seq, 1, &error);
+  entry = g_ptr_array_index (entries, 0);
+  g_assert_cmpmem (entry->hash, PAE_DIGEST_SIZE, one.head, PAE_DIGEST_SIZE);
+  g_assert_nonnull (g_strstr_len (g_bytes_get_data (entry->entry, NULL),
+                                  (gssize) g_bytes_get_size (entry->entry), one.key));
+}
+
+static void
+test_host_key_refused (Bench *bench, gconstpointer data)
+{
+  g_autofree char *path = g_build_filename (bench->state, "host.key", NULL);
+  g_autofree char *aside = g_strconcat (path, ".aside", NULL);
+  g_autoptr (GBytes) first = get_checkpoint (bench);
+
+  g_assert_cmpint (chmod (path, 0640), ==, 0);
+  call_refused (bench, HANDOVER_CHECKPOINT, nothing (), WIRE_CHECKPOINT_REPLY,
+                US_REASON_UNTRUSTED_FILE);
+  g_assert_cmpint (chmod (path, 0600), ==, 0);
+  g_assert_cmpint (truncate (path, 31), ==, 0);
+  call_refused (bench, HANDOVER_CHECKPOINT, nothing (), WIRE_CHECKPOINT_REPLY,
+                US_REASON_UNTRUSTED_FILE);
+  g_assert_cmpint (rename (path, aside), ==, 0);
+  g_assert_cmpint (symlink (aside, path), ==, 0);
+  call_refused (bench, HANDOVER_CHECKPOINT, nothing (), WIRE_CHECKPOINT_REPLY, US_REASON_INTERNAL);
+}
+
+static void
+test_prune (Bench *bench, gconstpointer data)
+{
+  g_auto (Handover) reply = { 0 };
+  guint64 removed = 7;
+  gboolean more = TRUE;
+
+  call_refused (bench, HANDOVER_PRUNE, g_variant_new (WIRE_PRUNE, clock_wall () + 60, 0u),
+                WIRE_PRUNE_REPLY, US_REASON_BAD_VALUE);
+  call_refused (bench, HANDOVER_PRUNE, g_variant_new (WIRE_PRUNE, G_MININT64, 0u),
+                WIRE_PRUNE_REPLY, US_REASON_BAD_VALUE);
+  call_good (bench, HANDOVER_PRUNE, g_variant_new (WIRE_PRUNE, clock_wall () - 60, 0u),
+             WIRE_PRUNE_REPLY, &reply);
+  g_variant_get (reply.body, "(tb)", &removed, &more);
+  g_assert_cmpuint (removed, ==, 0);
+  g_assert_false (more);
+}
+
 /* A listener's child that cannot read the policy leaves a fault, never an image. */
 static void
 test_snapshot_fault (void)
@@ -430,6 +516,9 @@ main (int argc, char **argv)
   bench_test ("/executor/admin/status", test_status);
   bench_test ("/executor/admin/reload", test_reload);
   bench_test ("/executor/admin/audit", test_audit);
+  bench_test ("/executor/evidence/checkpoint", test_checkpoint);
+  bench_test ("/executor/evidence/host-key-refused", test_host_key_refused);
+  bench_test ("/executor/evidence/prune", test_prune);
   bench_test ("/executor/policy/for-the-broker", test_policy_for_the_broker);
   g_test_add_func ("/executor/policy/snapshot-fault", test_snapshot_fault);
   return g_test_run ();

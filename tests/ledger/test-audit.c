@@ -96,13 +96,13 @@ test_tampered (Fixture *fixture, gconstpointer data)
     /* one letter of one entry */
     { "UPDATE audit SET entry = CAST (replace (CAST (entry AS TEXT), 'it.lead', 'it.leaf') AS "
       "BLOB) WHERE seq = 2",
-      "audit entry 2 " },
-    { "UPDATE audit SET hash = zeroblob (32) WHERE seq = 5", "audit entry 5 " },
-    { "DELETE FROM audit WHERE seq = 4", "audit entry 4 " },
-    { "DELETE FROM audit WHERE seq = 1", "audit entry 1 " },
+      "entry 2 is not what" },
+    { "UPDATE audit SET hash = zeroblob (32) WHERE seq = 5", "entry 5 is not what" },
+    { "DELETE FROM audit WHERE seq = 4", "where entry 4 belongs stands entry 5" },
+    { "DELETE FROM audit WHERE seq = 1", "begins with entry 2" },
     { "UPDATE audit SET entry = (SELECT entry FROM audit WHERE seq = 7), hash = (SELECT hash FROM "
       "audit WHERE seq = 7) WHERE seq = 6",
-      "audit entry 6 " },
+      "where entry 6 belongs stands entry 7" },
   };
 
   fill (fixture);
@@ -116,7 +116,7 @@ test_tampered (Fixture *fixture, gconstpointer data)
       tamper (fixture, cases[i].sql);
       g_assert_false (ledger_audit_verify (fixture->ledger, &count, head, &error));
       g_assert_nonnull (strstr (error->message, cases[i].text));
-      fixture_assert_reason (&error, US_REASON_LEDGER);
+      fixture_assert_reason (&error, US_REASON_CHAIN);
       fixture_restore (fixture);
       g_assert_true (ledger_audit_verify (fixture->ledger, &count, head, &error));
       g_assert_no_error (error);
@@ -165,7 +165,7 @@ test_rewritten (Fixture *fixture, gconstpointer data)
   fixture_reopen (fixture);
 
   g_assert_false (ledger_audit_verify (fixture->ledger, &count, hash, &error));
-  g_assert_nonnull (strstr (error->message, "audit entry 3 "));
+  g_assert_nonnull (strstr (error->message, "entry 3 "));
 }
 
 int

@@ -53,6 +53,8 @@ ADMIN_CALLS = {
     "Resume": ("(s)", ("x",)),
     "Resolve": ("(sss)", ("0" * 32, "done", "x")),
     "ReadAudit": ("(tu)", (1, 1)),
+    "GetCheckpoint": (None, None),
+    "PruneAudit": ("(s)", ("2026-01-01T00:00:00Z",)),
     "Status": (None, None),
 }
 
