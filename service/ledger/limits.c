@@ -2,7 +2,8 @@
 /*
  * Limits count what was consumed, whatever became of it: done, failed, executing and unknown.
  * They count by action and agent uid (or all agents) and, with `per`, by the value of an argument:
- * each item of a list is counted for itself, so that adding a recipient does not start a new count.
+ * each item of a list is counted for itself, so that adding a recipient does not start a new count,
+ * and an e-mail address without regard to case, so that another spelling does not either.
  * A `per` limit counts from the first request that it applied to.
  *
  * The period is measured in wall time, since it outlives a boot.  A clock that was set back must
@@ -15,15 +16,31 @@
 #include "dbus/reason.h"
 #include "service/base/clock.h"
 
+#include <string.h>
+
 #define USAGE_TYPE "application/vnd.undersign.usage.v1+json"
 
+/* value_folded: as it is counted.  A domain is lower-case in a record, the part before it is as it was
+ * given; hardly a mail system tells two by their case.  (transfer full) */
+static JsonTree *
+value_folded (const char *type, const JsonTree *value)
+{
+  g_autofree char *lower = NULL;
+
+  if (json_tree_kind (value) != JSON_TREE_STRING ||
+      (strcmp (type, "email") != 0 && strcmp (type, "email-list") != 0))
+    return json_tree_copy (value);
+  lower = g_ascii_strdown (json_tree_string (value), -1);
+  return json_tree_new_string (lower);
+}
+
 static void
-value_digest (const JsonTree *value, guint8 out_digest[PAE_DIGEST_SIZE])
+value_digest (const char *type, const JsonTree *value, guint8 out_digest[PAE_DIGEST_SIZE])
 {
   g_autoptr (JsonTree) array = json_tree_new_array ();
   g_autoptr (GBytes) bytes = NULL;
 
-  json_tree_append (array, json_tree_copy (value));
+  json_tree_append (array, value_folded (type, value));
   bytes = json_tree_write (array);
   pae_sha256 (USAGE_TYPE, bytes, out_digest);
 }
@@ -80,6 +97,7 @@ static gboolean
 limit_check_value (Ledger *ledger,
                    const Record *record,
                    const PolicyLimit *limit,
+                   const char *type,
                    const JsonTree *item,
                    GError **error)
 {
@@ -87,7 +105,7 @@ limit_check_value (Ledger *ledger,
   guint8 digest[PAE_DIGEST_SIZE];
   guint64 used = 0;
 
-  value_digest (item, digest);
+  value_digest (type, item, digest);
   query = query_new (ledger, error,
                      "SELECT count (*) FROM usage JOIN request ON usage.request = request.id "
                      "WHERE request.consumed = 1 AND request.action = ?1 AND request.created > ?2 "
@@ -104,16 +122,17 @@ limit_check (Ledger *ledger, const Record *record, const PolicyLimit *limit, GEr
 {
   const JsonTree *value = NULL;
   const JsonTree *item = NULL;
+  const char *type = NULL;
 
   if (limit->per == NULL)
     return limit_check_plain (ledger, record, limit, error);
 
-  value = record_argument (record, limit->per, NULL);
+  value = record_argument (record, limit->per, &type);
   if (value == NULL)
     return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
                          "a limit per %s cannot be counted: there is no such argument", limit->per);
   for (guint i = 0; (item = value_item (value, i)) != NULL; i++)
-    if (!limit_check_value (ledger, record, limit, item, error))
+    if (!limit_check_value (ledger, record, limit, type, item, error))
       return FALSE;
   return TRUE;
 }
@@ -130,13 +149,14 @@ ledger_check_limits (Ledger *ledger, const Record *record, GPtrArray *limits, GE
 static gboolean
 usage_record (Ledger *ledger, const Consumption *consumption, const char *argument, GError **error)
 {
-  const JsonTree *value = record_argument (consumption->record, argument, NULL);
+  const char *type = NULL;
+  const JsonTree *value = record_argument (consumption->record, argument, &type);
   const JsonTree *item = NULL;
   guint8 digest[PAE_DIGEST_SIZE];
 
   for (guint i = 0; (item = value_item (value, i)) != NULL; i++)
     {
-      value_digest (item, digest);
+      value_digest (type, item, digest);
       if (!query_run (ledger, error, NULL,
                       "INSERT INTO usage (request, argument, value) VALUES (?, ?, ?) "
                       "ON CONFLICT DO NOTHING",

@@ -115,20 +115,18 @@ fixture_restore (Fixture *fixture)
   fixture_reopen (fixture);
 }
 
+/* @to: (transfer full): of type @type */
 static Record *
-record_of_effect (guint32 agent, const char *action, const char *effect, const char *const *to)
+record_new (guint32 agent, const char *action, const char *effect, const char *type, JsonTree *to)
 {
   g_autoptr (RecordBuilder) builder = record_builder_new ("0123456789abcdef0123456789abcdef");
   g_autoptr (GError) error = NULL;
-  JsonTree *list = json_tree_new_array ();
   Record *record = NULL;
 
-  for (gsize i = 0; to[i] != NULL; i++)
-    json_tree_append_string (list, to[i]);
   record_builder_agent (builder, "offboarding", agent, "hr.jones", "main");
   record_builder_run (builder, "11111111111111111111111111111111", "ticket-1", NULL, 0);
   record_builder_action (builder, action, "Send an e-mail", effect);
-  record_builder_argument (builder, "to", "To", "email-list", list);
+  record_builder_argument (builder, "to", "To", type, to);
   record_builder_executor (builder, "null", "");
   record_builder_claim (builder, "");
   record_builder_policy (builder,
@@ -138,18 +136,35 @@ record_of_effect (guint32 agent, const char *action, const char *effect, const c
   return record;
 }
 
+static JsonTree *
+list_new (const char *const *to)
+{
+  JsonTree *list = json_tree_new_array ();
+
+  for (gsize i = 0; to[i] != NULL; i++)
+    json_tree_append_string (list, to[i]);
+  return list;
+}
+
 Record *
 fixture_record (guint32 agent, const char *action, const char *const *to)
 {
-  return record_of_effect (agent, action, "irreversible", to);
+  return record_new (agent, action, "irreversible", "email-list", list_new (to));
 }
 
 Record *
 fixture_record_of_effect (const char *effect)
 {
-  const char *list[] = { "a@example.com", NULL };
+  const char *to[] = { "a@example.com", NULL };
 
-  return record_of_effect (FIXTURE_AGENT, "mail.look", effect, list);
+  return record_new (FIXTURE_AGENT, "mail.look", effect, "email-list", list_new (to));
+}
+
+Record *
+fixture_record_of_line (const char *to)
+{
+  return record_new (FIXTURE_AGENT, "mail.send", "irreversible", "line",
+                     json_tree_new_string (to));
 }
 
 Record *

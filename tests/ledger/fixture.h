@@ -34,6 +34,7 @@ void fixture_restore (Fixture *fixture);
 Record *fixture_record (guint32 agent, const char *action, const char *const *to);
 Record *fixture_record_to (const char *to);
 Record *fixture_record_of_effect (const char *effect);
+Record *fixture_record_of_line (const char *to); /* of type line, not a list of addresses */
 Passkey *fixture_passkey (const char *name, uid_t uid, guint32 counter);
 Answer *
 fixture_answer (const Passkey *passkey, const char *request, const Record *record, guint32 counter);

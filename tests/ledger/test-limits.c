@@ -124,6 +124,28 @@ test_per_item (Fixture *fixture, gconstpointer data)
   assert_limited (fixture, b, unknown);
 }
 
+/* One mailbox has many spellings; what is no address has one. */
+static void
+test_per_address (Fixture *fixture, gconstpointer data)
+{
+  const char *both[] = { "other@example.com", "BoSS@example.com", NULL };
+  g_autoptr (Record) upper = fixture_record_to ("Boss@example.com");
+  g_autoptr (Record) lower = fixture_record_to ("boss@example.com");
+  g_autoptr (Record) list = fixture_record (FIXTURE_AGENT, "mail.send", both);
+  g_autoptr (Record) line = fixture_record_of_line ("Boss");
+  g_autoptr (Record) other_line = fixture_record_of_line ("boss");
+  g_autoptr (GPtrArray) limits = fixture_limits ();
+
+  fixture_limit (limits, 1, "to", FALSE);
+  consume_good (fixture, 1, upper, limits);
+  assert_limited (fixture, upper, limits);
+  assert_limited (fixture, lower, limits);
+  assert_limited (fixture, list, limits);
+  consume_good (fixture, 2, line, limits);
+  assert_limited (fixture, line, limits);
+  assert_free (fixture, other_line, limits);
+}
+
 static void
 shift_time (Fixture *fixture, const char *sql)
 {
@@ -162,6 +184,7 @@ main (int argc, char **argv)
   fixture_test ("/ledger/limits/every-limit-applies", test_every_limit_applies);
   fixture_test ("/ledger/limits/none-is-none", test_none_is_none);
   fixture_test ("/ledger/limits/per-item", test_per_item);
+  fixture_test ("/ledger/limits/per-address", test_per_address);
   fixture_test ("/ledger/limits/time", test_time);
   return g_test_run ();
 }
