@@ -45,9 +45,10 @@
 #define WIRE_PREPARE_REPLY "(s" WIRE_FACTS "aytaysa" WIRE_REQUIREMENT ")"
 
 /* ANSWER: prepared, s decision, ay statement, ay credential id, s nonce, s issued, s expires, ay
- * clientDataJSON, ay authenticatorData, ay signature.
+ * clientDataJSON, ay authenticatorData, ay signature, s reason of a denial, else "" (the broker's word:
+ * it is not signed).
  * Reply: s "pending", "approved" or "denied"; u answers that count, u answers needed. */
-#define WIRE_ANSWER "(" WIRE_PREPARED "sayaysssayayay)"
+#define WIRE_ANSWER "(" WIRE_PREPARED "sayaysssayayays)"
 #define WIRE_ANSWER_REPLY "(suu)"
 
 /* EXECUTE: prepared.  First reply: s "consumed", when the approval is used up; second reply: s

@@ -249,11 +249,11 @@ attempt_send (Broker *broker,
   attempt->reason = g_strdup (reason);
   request->verifying++;
   executor_call (broker->executor, HANDOVER_ANSWER, EXECUTOR_NO_AGENT,
-                 g_variant_new ("(@" WIRE_PREPARED "s@ay@aysss@ay@ay@ay)", request->prepared,
+                 g_variant_new ("(@" WIRE_PREPARED "s@ay@aysss@ay@ay@ays)", request->prepared,
                                 issued->approves ? "approve" : "deny", answered->statement,
                                 answered->credential, issued->nonce, issued->issued,
                                 issued->expires, answered->client_data, answered->auth_data,
-                                answered->signature),
+                                answered->signature, reason != NULL ? reason : ""),
                  request->files->fds, request->files->n, WIRE_ANSWER_REPLY, NULL, callback, attempt);
 }
 

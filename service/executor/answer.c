@@ -74,14 +74,18 @@ approval_store (Executor *executor,
 }
 
 static GVariant *
-denial_store (Executor *executor, const Prepared *prepared, const Answer *answer, GError **error)
+denial_store (Executor *executor,
+              const Prepared *prepared,
+              const Answer *answer,
+              const char *reason,
+              GError **error)
 {
   Closing closing = {
     .request = prepared->proposal->id,
     .record = record_bytes (prepared->record),
     .why = "denied",
     .by = answer->name,
-    .reason = "",
+    .reason = reason,
     .denial = answer,
   };
 
@@ -101,6 +105,20 @@ waited (const Prepared *prepared, const PolicyDecision *decision)
   return now > begin ? (now - begin) / G_USEC_PER_SEC : 0;
 }
 
+static gboolean
+decision_check (const char *word, const char *reason, GError **error)
+{
+  gboolean approve = strcmp (word, "approve") == 0;
+
+  if (!approve && strcmp (word, "deny") != 0)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
+                         "a decision is approve or deny");
+  if (approve && *reason != '\0')
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
+                         "only a denial has a reason");
+  return denial_reason_check (reason, error);
+}
+
 GVariant *
 handle_answer (Session *session, GVariant *body, GError **error)
 {
@@ -111,17 +129,15 @@ handle_answer (Session *session, GVariant *body, GError **error)
   g_autoptr (Answer) answer = NULL;
   g_autoptr (GArray) votes = g_array_new (FALSE, FALSE, sizeof (Vote));
   const char *word = NULL;
+  const char *reason = NULL;
   gboolean approve = FALSE;
   guint32 counter = 0;
 
   g_variant_get_child (body, 1, "&s", &word);
+  g_variant_get_child (body, 10, "&s", &reason);
   approve = strcmp (word, "approve") == 0;
-  if (!approve && strcmp (word, "deny") != 0)
-    {
-      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
-                    "a decision is approve or deny");
-      return NULL;
-    }
+  if (!decision_check (word, reason, error))
+    return NULL;
 
   prepared = prepared_open (session, prepared_body, error);
   if (prepared == NULL)
@@ -141,5 +157,5 @@ handle_answer (Session *session, GVariant *body, GError **error)
     return NULL;
   answer->waited = waited (prepared, decision);
   return approve ? approval_store (executor, prepared, answer, decision->requirements, error)
-                 : denial_store (executor, prepared, answer, error);
+                 : denial_store (executor, prepared, answer, reason, error);
 }

@@ -20,19 +20,28 @@ static const char *const whys[] = { "denied",     "withdrawn",   "expired",
 static const char *const reasons[] = { "wrong-target", "wrong-content", "not-now",
                                        "suspicious",   "other",         NULL };
 
+gboolean
+denial_reason_check (const char *reason, GError **error)
+{
+  if (*reason != '\0' && !g_strv_contains (reasons, reason))
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
+                         "a denial has one of the five reasons");
+  return TRUE;
+}
+
 static gboolean
 closing_check (const Closing *closing, GError **error)
 {
-  gboolean denied = strcmp (closing->why, "denied") == 0;
-
   if (!request_id_check (closing->request, error))
     return FALSE;
   if (!g_strv_contains (whys, closing->why))
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
                          "a request is not closed for this");
-  if (*closing->reason != '\0' && !(denied && g_strv_contains (reasons, closing->reason)))
+  if (*closing->reason != '\0' && strcmp (closing->why, "denied") != 0)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
-                         "a denial has one of the five reasons, nothing else has one");
+                         "only a denial has a reason");
+  if (!denial_reason_check (closing->reason, error))
+    return FALSE;
   if (strlen (closing->by) > BY_MAX)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
                          "a user name is %d bytes at most", BY_MAX);

@@ -88,6 +88,9 @@ GVariant *handle_prune (Session *session, GVariant *body, GError **error);
 GVariant *handle_reload (Session *session, GVariant *body, GError **error);
 GVariant *handle_status (Session *session, GVariant *body, GError **error);
 
+/* denial_reason_check: one of the five words, or "". */
+gboolean denial_reason_check (const char *reason, GError **error);
+
 /* session_extend: gives the worker time for a module's call. */
 void session_extend (Session *session);
 

@@ -253,12 +253,13 @@ do_answer (Fake *fake, const Handover *call, GError **error)
                                      g_variant_get_size (credential));
   g_autoptr (GVariant) prepared = g_variant_get_child_value (call->body, 0);
   g_autoptr (GVariant) raw = g_variant_get_child_value (prepared, 0);
-  const char *id = NULL, *decision = NULL;
+  const char *id = NULL, *decision = NULL, *reason = NULL;
   GHashTable *answers = NULL;
 
   fake->answered++;
   g_variant_get_child (raw, 0, "&s", &id);
   g_variant_get_child (call->body, 1, "&s", &decision);
+  g_variant_get_child (call->body, 10, "&s", &reason);
   if (!ledger_check_free (fake, id, error))
     return NULL;
   if (g_variant_get_size (signature) == 4 &&
@@ -275,7 +276,7 @@ do_answer (Fake *fake, const Handover *call, GError **error)
     }
   if (strcmp (decision, "deny") == 0)
     {
-      ledger_put (fake, id, "closed", "denied", name, "");
+      ledger_put (fake, id, "closed", "denied", name, reason);
       return g_variant_new (WIRE_ANSWER_REPLY, "denied", 0, 0);
     }
 

@@ -514,7 +514,7 @@ test_signed_denial (Bed *bed, gconstpointer config)
   g_assert_no_error (error);
   wait_state (agent, path, "denied");
   row = fake_row (bed->fake, request_id_of (path));
-  g_assert_cmpstr (row, ==, "closed denied hr.jones ");
+  g_assert_cmpstr (row, ==, "closed denied hr.jones other");
 }
 
 /* --- files --- */

@@ -175,6 +175,7 @@ reply_clear (Reply *reply)
   g_clear_pointer (&reply->nonce, g_free);
   g_clear_pointer (&reply->issued, g_free);
   g_clear_pointer (&reply->expires, g_free);
+  g_clear_pointer (&reply->reason, g_free);
   g_clear_pointer (&reply->statement, g_bytes_unref);
   g_clear_pointer (&reply->credential, g_bytes_unref);
   assertion_clear (&reply->assertion);
@@ -226,6 +227,7 @@ reply_sign (TestKey *key,
 
   g_assert_true (hex_decode (nonce, raw, sizeof raw));
   out_reply->decision = g_strdup (decision);
+  out_reply->reason = g_strdup ("");
   out_reply->nonce = base64url_encode (raw, sizeof raw);
   out_reply->issued = g_strdup ("2026-11-30T09:00:00Z");
   out_reply->expires = g_strdup (prepare->expires);
@@ -250,10 +252,10 @@ client_answer (Client *client,
 {
   g_auto (Handover) handover = { 0 };
   GVariant *body = g_variant_new (
-      "(@" WIRE_PREPARED "s@ay@aysss@ay@ay@ay)", prepared_variant (request, prepare),
+      "(@" WIRE_PREPARED "s@ay@aysss@ay@ay@ays)", prepared_variant (request, prepare),
       reply->decision, array_of (reply->statement), array_of (reply->credential), reply->nonce,
       reply->issued, reply->expires, array_of (reply->assertion.client_data),
-      array_of (reply->assertion.auth_data), array_of (reply->assertion.signature));
+      array_of (reply->assertion.auth_data), array_of (reply->assertion.signature), reply->reason);
 
   if (!client_call (client, FALSE, HANDOVER_ANSWER, body, request->fds, request->n_fds,
                     WIRE_ANSWER_REPLY, &handover, error))

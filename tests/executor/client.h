@@ -71,6 +71,7 @@ GVariant *prepared_variant (const Request *request, const Prepare *prepare);
 typedef struct
 {
   char *decision, *nonce, *issued, *expires;
+  char *reason; /* of a denial; "" as it is made */
   GBytes *statement, *credential;
   Assertion assertion;
 } Reply;

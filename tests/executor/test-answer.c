@@ -133,6 +133,9 @@ test_nothing_of_another (Bench *bench, gconstpointer data)
   answer_refused (bench, &scene, &denial, US_REASON_STATEMENT_CHANGED);
   request_set (&denial.decision, "");
   answer_refused (bench, &scene, &denial, US_REASON_BAD_MESSAGE);
+  request_set (&denial.decision, "approve");
+  request_set (&denial.reason, "other");
+  answer_refused (bench, &scene, &denial, US_REASON_BAD_MESSAGE);
 
   /* another person's signature below this person's statement */
   reply_sign (scene.lead, scene.request, &scene.prepare, "approve", 0, &mixed);
@@ -313,6 +316,26 @@ test_states_of_the_request (Bench *bench, gconstpointer data)
   g_assert_cmpuint (answers_stored (bench, &scene), ==, 0);
 }
 
+/* The reason of a denial stands in the row and in the last entry of the chain. */
+static void
+assert_closed_with (Ledger *ledger, const char *request, const char *reason)
+{
+  g_auto (LedgerStatus) status = { 0 };
+  g_auto (LedgerSummary) summary = { 0 };
+  g_autoptr (GPtrArray) entries = NULL;
+  g_autofree char *wanted = g_strdup_printf ("\"reason\":\"%s\"", reason);
+  const AuditEntry *entry = NULL;
+
+  g_assert_true (ledger_query (ledger, request, &status, NULL));
+  g_assert_cmpstr (status.why, ==, "denied");
+  g_assert_cmpstr (status.reason, ==, reason);
+  g_assert_true (ledger_summary (ledger, &summary, NULL));
+  entries = ledger_audit (ledger, summary.seq, 1, NULL);
+  entry = g_ptr_array_index (entries, 0);
+  g_assert_nonnull (g_strstr_len (g_bytes_get_data (entry->entry, NULL),
+                                  (gssize) g_bytes_get_size (entry->entry), wanted));
+}
+
 static void
 test_signed_denial (Bench *bench, gconstpointer data)
 {
@@ -331,10 +354,14 @@ test_signed_denial (Bench *bench, gconstpointer data)
   /* a denial wins until the hand-over, and is heard while everything is halted */
   g_assert_true (ledger_halt (ledger, 0, "x", NULL));
   reply_sign (scene.kim, scene.request, &scene.prepare, "deny", 0, &denial);
+  request_set (&denial.reason, "because");
+  answer_refused (bench, &scene, &denial, US_REASON_BAD_MESSAGE);
+  request_set (&denial.reason, "suspicious");
   assert_good (
       client_answer (&bench->client, scene.request, &scene.prepare, &denial, &said, &error),
       &error);
   g_assert_cmpstr (said, ==, "denied");
+  assert_closed_with (ledger, scene.request->id, "suspicious");
   g_assert_true (ledger_resume (ledger, 0, "x", NULL));
 
   state = client_state (&bench->client, scene.request->id);
