@@ -31,6 +31,7 @@ typedef enum
   HANDOVER_POLICY = 21,
   HANDOVER_APPROVER = 22,
   HANDOVER_RECEIPT = 23,
+  HANDOVER_MAY_PAUSE = 24,
   /* to the executor, from uid 0 */
   HANDOVER_ENROL = 32,
   HANDOVER_REVOKE = 33,

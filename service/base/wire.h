@@ -74,6 +74,10 @@
 #define WIRE_APPROVER_QUERY "(u)"
 #define WIRE_APPROVER_REPLY "(a" WIRE_CREDENTIAL ")"
 
+/* MAY_PAUSE: uid, s name of an agent.  Reply: whether that person may pause it. */
+#define WIRE_MAY_PAUSE "(us)"
+#define WIRE_MAY_PAUSE_REPLY "(b)"
+
 /* --- from uid 0 --- */
 
 /* ENROL: s name, u uid, s kind, s label, s rp, s origin, ay challenge, ay clientDataJSON, ay

@@ -214,27 +214,113 @@ pause_agent (Broker *broker, uid_t agent, uid_t by, guint seconds, GError **erro
   return TRUE;
 }
 
+/* A pause that somebody asks for. */
+typedef struct
+{
+  Broker *broker;
+  Call *call;
+  char *agent; /* name */
+  guint seconds;
+} Pause;
+
+static void
+pause_free (Pause *pause)
+{
+  g_free (pause->agent);
+  g_free (pause);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Pause, pause_free)
+
+/* The policy may have changed since. */
+static const PolicyAgent *
+pause_find_agent (const Pause *pause, GError **error)
+{
+  const Policy *policy = catalog_policy (pause->broker->catalog, error);
+  const PolicyAgent *agent = NULL;
+
+  if (policy == NULL)
+    return NULL;
+  agent = policy_agent_by_name (policy, pause->agent);
+  if (agent == NULL)
+    us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
+                  "there is no such agent, or it is not the caller's to pause");
+  return agent;
+}
+
+static void
+pause_finish (Pause *pause)
+{
+  g_autoptr (GError) error = NULL;
+  const PolicyAgent *agent = pause_find_agent (pause, &error);
+
+  if (agent != NULL && pause_agent (pause->broker, agent->uid, call_uid (pause->call),
+                                    pause->seconds, &error))
+    call_return (pause->call, NULL);
+  else
+    call_fail (pause->call, error);
+}
+
+static void
+may_pause (const Handover *reply, const GError *error, gpointer data)
+{
+  g_autoptr (Pause) pause = data;
+  gboolean may = FALSE;
+
+  if (error == NULL)
+    g_variant_get (reply->body, WIRE_MAY_PAUSE_REPLY, &may);
+  if (error != NULL)
+    call_fail (pause->call, error);
+  else if (may)
+    pause_finish (pause);
+  else
+    call_fail_with (pause->call, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
+                    "there is no such agent, or it is not the caller's to pause");
+}
+
+/* Whether no policy needs to be asked: what waits was shown to this person, or it ends its own. */
+static gboolean
+may_pause_anyhow (const Pause *pause, uid_t agent)
+{
+  Broker *broker = pause->broker;
+  uid_t by = call_uid (pause->call);
+  GHashTableIter iter;
+  gpointer value = NULL;
+
+  if (pause->seconds == 0 && limits_paused_by (broker->limits, agent, by, clock_boottime ()))
+    return TRUE;
+  g_hash_table_iter_init (&iter, broker->requests);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      const Request *other = value;
+
+      if (other->uid == agent && request_approver (other, by, NULL))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Who belongs to a group is the executor's to find out: this process must not wait for it. */
 void
 handle_pause_agent (Broker *broker, Call *call, Request *request)
 {
+  g_autoptr (Pause) pause = g_new0 (Pause, 1);
   g_autoptr (GError) error = NULL;
-  const Policy *policy = catalog_policy (broker->catalog, &error);
   const PolicyAgent *agent = NULL;
-  const char *name = NULL;
-  guint32 seconds = 0;
-  gboolean ok = FALSE;
 
-  g_variant_get (call_body (call), "(&su)", &name, &seconds);
-  if (policy != NULL)
-    {
-      agent = policy_agent_by_name (policy, name);
-      if (agent == NULL)
-        us_error_set (&error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, "there is no such agent");
-    }
-  if (agent != NULL)
-    ok = pause_agent (broker, agent->uid, call_uid (call), seconds, &error);
-  if (ok)
-    call_return (call, NULL);
-  else
+  pause->broker = broker;
+  pause->call = call;
+  g_variant_get (call_body (call), "(su)", &pause->agent, &pause->seconds);
+  agent = pause_find_agent (pause, &error);
+  if (agent == NULL)
     call_fail (call, error);
+  else if (may_pause_anyhow (pause, agent->uid))
+    pause_finish (pause);
+  else
+    {
+      GVariant *body = g_variant_new (WIRE_MAY_PAUSE, (guint32) call_uid (call), pause->agent);
+
+      executor_call (broker->executor, HANDOVER_MAY_PAUSE, EXECUTOR_NO_AGENT, body, NULL, 0,
+                     WIRE_MAY_PAUSE_REPLY, NULL, may_pause, g_steal_pointer (&pause));
+    }
 }

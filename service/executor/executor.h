@@ -76,6 +76,7 @@ GVariant *handle_close (Session *session, GVariant *body, GError **error);
 GVariant *handle_query (Session *session, GVariant *body, GError **error);
 GVariant *handle_policy (Session *session, GVariant *body, GError **error);
 GVariant *handle_approver (Session *session, GVariant *body, GError **error);
+GVariant *handle_may_pause (Session *session, GVariant *body, GError **error);
 GVariant *handle_enrol (Session *session, GVariant *body, GError **error);
 GVariant *handle_revoke (Session *session, GVariant *body, GError **error);
 GVariant *handle_passkeys (Session *session, GVariant *body, GError **error);

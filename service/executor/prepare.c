@@ -199,3 +199,31 @@ handle_approver (Session *session, GVariant *body, GError **error)
     }
   return g_variant_new (WIRE_APPROVER_REPLY, &builder);
 }
+
+GVariant *
+handle_may_pause (Session *session, GVariant *body, GError **error)
+{
+  Executor *executor = session->executor;
+  const Policy *policy = executor_policy (executor, error);
+  g_autoptr (GPtrArray) passkeys = NULL;
+  const PolicyAgent *agent = NULL;
+  const char *name = NULL;
+  gboolean may = FALSE;
+  guint32 uid = 0;
+
+  if (policy == NULL)
+    return NULL;
+  passkeys = ledger_passkeys (executor->ledger, error);
+  if (passkeys == NULL)
+    return NULL;
+  g_variant_get (body, "(u&s)", &uid, &name);
+  agent = policy_agent_by_name (policy, name);
+  for (guint i = 0; agent != NULL && !may && i < passkeys->len; i++)
+    {
+      const Passkey *passkey = g_ptr_array_index (passkeys, i);
+
+      may = passkey->active && passkey->uid == (uid_t) uid &&
+            policy_may_pause (policy, agent, passkey->name, passkey->uid);
+    }
+  return g_variant_new (WIRE_MAY_PAUSE_REPLY, may);
+}

@@ -20,17 +20,23 @@ refuse (GError **error, const char *reason, const PolicyRequirement *requirement
 
 /* Name and uid must be each other's now, not just when the passkey was enrolled. */
 static gboolean
+identity_holds (const Policy *policy, const char *name, uid_t uid)
+{
+  g_autofree char *back = NULL;
+  uid_t found;
+
+  return name_is_user (name) && policy->names.user_by_name (name, &found) && found == uid &&
+         policy->names.user_by_uid (uid, &back) && strcmp (back, name) == 0;
+}
+
+static gboolean
 check_identity (const Policy *policy,
                 const PolicyRequirement *requirement,
                 const char *name,
                 uid_t uid,
                 GError **error)
 {
-  g_autofree char *back = NULL;
-  uid_t found;
-
-  if (!name_is_user (name) || !policy->names.user_by_name (name, &found) || found != uid ||
-      !policy->names.user_by_uid (uid, &back) || strcmp (back, name) != 0)
+  if (!identity_holds (policy, name, uid))
     return refuse (error, US_REASON_IDENTITY, requirement,
                    "user name and uid are not each other's");
   return TRUE;
@@ -76,7 +82,7 @@ fact_names (const Record *record, const char *fact, const char *name)
   return value != NULL && g_strcmp0 (type, "account") == 0 && strcmp (value, name) == 0;
 }
 
-/* Groups come last: they may ask a directory. */
+/* Without @record nobody is named by a fact.  Groups come last: they may ask a directory. */
 static gboolean
 is_listed (const Policy *policy, char **approvers, const Record *record, const char *name)
 {
@@ -84,7 +90,7 @@ is_listed (const Policy *policy, char **approvers, const Record *record, const c
     {
       if (strcmp (approvers[i], name) == 0)
         return TRUE;
-      if (g_str_has_prefix (approvers[i], "fact:") &&
+      if (record != NULL && g_str_has_prefix (approvers[i], "fact:") &&
           fact_names (record, approvers[i] + strlen ("fact:"), name))
         return TRUE;
     }
@@ -117,4 +123,32 @@ policy_may_approve (const Policy *policy,
   if (!is_listed (policy, requirement->approvers, record, name))
     return refuse (error, US_REASON_NOT_ELIGIBLE, requirement, "not one of its approvers");
   return TRUE;
+}
+
+static gboolean
+rule_asks_about (const Rule *rule, const PolicyAgent *agent)
+{
+  if (rule->decision != DECISION_ASK)
+    return FALSE;
+  for (guint i = 0; rule->agents[i] != NULL; i++)
+    if (strcmp (rule->agents[i], "*") == 0 || strcmp (rule->agents[i], agent->name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+policy_may_pause (const Policy *policy, const PolicyAgent *agent, const char *name, uid_t uid)
+{
+  if (policy_uid_is_barred (policy, uid) || !identity_holds (policy, name, uid))
+    return FALSE;
+  if (uid == agent->owner_uid && strcmp (name, agent->owner) == 0)
+    return TRUE;
+  for (guint i = 0; i < policy->rules->len; i++)
+    {
+      const Rule *rule = g_ptr_array_index (policy->rules, i);
+
+      if (rule_asks_about (rule, agent) && is_listed (policy, rule->approvers, NULL, name))
+        return TRUE;
+    }
+  return FALSE;
 }

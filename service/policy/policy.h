@@ -261,6 +261,14 @@ gboolean policy_may_approve (const Policy *policy,
                              PasskeyKinds kind,
                              GError **error);
 
+/*
+ * policy_may_pause: whether a person has to do with an agent: is its owner, or listed, by name or
+ * group, in Approvers= of some rule that asks and is for this agent.  Who may approve by a fact is
+ * known with a request alone.
+ */
+gboolean
+policy_may_pause (const Policy *policy, const PolicyAgent *agent, const char *name, uid_t uid);
+
 /* policy_uid_is_barred: root, nobody, an agent's uid, a user of the service, or nobody's uid at
  * all: may not be enrolled. */
 gboolean policy_uid_is_barred (const Policy *policy, uid_t uid);

@@ -159,7 +159,7 @@ static const Refusal refusals[] = {
   { "other byte order", 24, HEADER (256, 20, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "kind 0", 24, HEADER (1, 0, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "kind 3", 24, HEADER (1, 3, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
-  { "kind 24", 24, HEADER (1, 24, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
+  { "kind 25", 24, HEADER (1, 25, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "kind 43", 24, HEADER (1, 43, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "kind 66", 24, HEADER (1, 66, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "kind 65535", 24, HEADER (1, 65535, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },

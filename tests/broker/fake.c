@@ -331,6 +331,22 @@ do_approver (Fake *fake, const Handover *call, GError **error)
                         g_variant_new_array (G_VARIANT_TYPE (WIRE_CREDENTIAL), NULL, 0));
 }
 
+static GVariant *
+do_may_pause (Fake *fake, const Handover *call, GError **error)
+{
+  const char *name = NULL;
+  const PolicyAgent *agent = NULL;
+  guint32 uid = 0;
+  gboolean may = FALSE;
+
+  g_variant_get (call->body, "(u&s)", &uid, &name);
+  agent = policy_agent_by_name (fake->policy, name);
+  for (guint i = 0; agent != NULL && i < G_N_ELEMENTS (fake->people); i++)
+    if (fake->people[i].uid == uid)
+      may = policy_may_pause (fake->policy, agent, fake->people[i].name, uid);
+  return g_variant_new (WIRE_MAY_PAUSE_REPLY, may);
+}
+
 /* Answers by itself, since a hold outlasts the lock and an outcome is a second message. */
 static void
 do_execute (Fake *fake, int sock, const Handover *call)
@@ -393,6 +409,7 @@ static const struct
   { HANDOVER_PREPARE, WIRE_PREPARE, do_prepare }, { HANDOVER_ANSWER, WIRE_ANSWER, do_answer },
   { HANDOVER_CLOSE, WIRE_CLOSE, do_close },       { HANDOVER_QUERY, WIRE_QUERY, do_query },
   { HANDOVER_APPROVER, WIRE_APPROVER_QUERY, do_approver },
+  { HANDOVER_MAY_PAUSE, WIRE_MAY_PAUSE, do_may_pause },
   { HANDOVER_EXECUTE, WIRE_EXECUTE, NULL },       { HANDOVER_POLICY, WIRE_EMPTY, NULL },
 };
 

@@ -18,12 +18,6 @@ approver_call (Caller *caller, const char *member, GVariant *parameters, GError 
   return caller_call (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, member, parameters, error);
 }
 
-static GVariant *
-agent_call (Caller *caller, const char *member, GVariant *parameters, GError **error)
-{
-  return caller_call (caller, US_OBJECT_PATH, US_INTERFACE_AGENT, member, parameters, error);
-}
-
 static void
 assert_fails (GVariant *reply, GError **error, int code, const char *reason)
 {
@@ -651,85 +645,6 @@ test_files_changed (Bed *bed, gconstpointer config)
   g_assert_cmpuint (count_spooled (bed), ==, 0);
 }
 
-/* --- pauses --- */
-
-static gboolean
-pause_agent (Caller *caller, guint seconds, GError **error)
-{
-  g_autoptr (GVariant) reply = approver_call (
-      caller, "PauseAgent", g_variant_new ("(su)", "offboarding", seconds), error);
-
-  return reply != NULL;
-}
-
-static gboolean
-is_paused (Caller *agent)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GVariant) reply = agent_call (agent, "GetInfo", NULL, &error);
-  g_autoptr (GVariant) info = NULL;
-  gboolean paused = FALSE;
-
-  g_assert_no_error (error);
-  info = g_variant_get_child_value (reply, 0);
-  g_assert_true (g_variant_lookup (info, "paused", "b", &paused));
-  return paused;
-}
-
-static void
-test_pause (Bed *bed, gconstpointer config)
-{
-  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
-  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
-  g_autoptr (Caller) lead = bed_caller (bed, FAKE_LEAD);
-  g_autofree char *run = caller_open_run (agent, "ticket");
-  g_autofree char *before = caller_submit (agent, run, "a@example.com", NULL);
-  g_autoptr (GError) error = NULL;
-
-  g_assert_true (pause_agent (jones, 100, &error));
-  assert_fails (agent_call (agent, "Submit", mail_parameters (run, "b@example.com", NULL), &error),
-                &error, US_ERROR_PAUSED, US_REASON_PAUSED);
-  g_assert_true (is_paused (agent));
-  g_assert_false (pause_agent (lead, 0, &error));
-  assert_fails (NULL, &error, US_ERROR_WRONG_STATE, US_REASON_WRONG_STATE);
-  g_assert_false (pause_agent (jones, 86401, &error));
-  assert_fails (NULL, &error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE);
-  assert_fails (approver_call (jones, "PauseAgent", g_variant_new ("(su)", "nobody", 1), &error),
-                &error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
-  wait_state (agent, before, "pending");
-
-  /* It outlives a restart. */
-  bed_stop (bed);
-  bed_start (bed);
-  g_assert_true (is_paused (agent));
-  g_assert_true (pause_agent (jones, 0, &error));
-  g_assert_false (is_paused (agent));
-  g_free (caller_submit (agent, run, "b@example.com", NULL));
-}
-
-static void
-test_denials_pause (Bed *bed, gconstpointer config)
-{
-  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
-  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
-  g_autofree char *run = caller_open_run (agent, "ticket");
-  g_autoptr (GError) error = NULL;
-
-  for (guint i = 0; i < 3; i++)
-    {
-      g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
-
-      g_assert_true (caller_deny (jones, path, "not-now", &error));
-    }
-  assert_fails (agent_call (agent, "Submit", mail_parameters (run, "a@example.com", NULL), &error),
-                &error, US_ERROR_PAUSED, US_REASON_PAUSED);
-  g_assert_false (pause_agent (jones, 0, &error));
-  assert_fails (NULL, &error, US_ERROR_WRONG_STATE, US_REASON_WRONG_STATE);
-  bed_stop (bed);
-  bed_start (bed);
-  g_assert_true (is_paused (agent));
-}
-
 /* --- reach --- */
 
 static void
@@ -770,8 +685,6 @@ main (int argc, char *argv[])
   bed_test ("/cards/signed-denial", NULL, test_signed_denial);
   bed_test ("/cards/files", NULL, test_files);
   bed_test ("/cards/files-changed", NULL, test_files_changed);
-  bed_test ("/cards/pause", NULL, test_pause);
-  bed_test ("/cards/denials-pause", NULL, test_denials_pause);
   bed_test ("/cards/unreachable", NULL, test_unreachable);
   return g_test_run ();
 }

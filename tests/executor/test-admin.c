@@ -43,7 +43,7 @@ call_good (Bench *bench, HandoverKind kind, GVariant *body, const char *type, Ha
 
 static const HandoverKind broker_kinds[] = { HANDOVER_PREPARE, HANDOVER_ANSWER, HANDOVER_EXECUTE,
                                              HANDOVER_CLOSE,   HANDOVER_QUERY,  HANDOVER_POLICY,
-                                             HANDOVER_APPROVER };
+                                             HANDOVER_APPROVER, HANDOVER_MAY_PAUSE };
 static const HandoverKind admin_kinds[] = { HANDOVER_ENROL, HANDOVER_REVOKE, HANDOVER_PASSKEYS,
                                             HANDOVER_HALT,  HANDOVER_RESUME, HANDOVER_RESOLVE,
                                             HANDOVER_AUDIT, HANDOVER_RELOAD,
@@ -366,6 +366,37 @@ test_reload (Bench *bench, gconstpointer data)
   g_assert_cmpuint (bench->reloads, ==, 1);
 }
 
+static gboolean
+may_pause (Bench *bench, guint32 uid, const char *agent)
+{
+  g_auto (Handover) reply = { 0 };
+  gboolean may = FALSE;
+
+  call_good (bench, HANDOVER_MAY_PAUSE, g_variant_new (WIRE_MAY_PAUSE, uid, agent),
+             WIRE_MAY_PAUSE_REPLY, &reply);
+  g_variant_get (reply.body, WIRE_MAY_PAUSE_REPLY, &may);
+  return may;
+}
+
+/* Only with a passkey that is active, and for an agent that the person has to do with. */
+static void
+test_may_pause (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) alice = client_enrol (&bench->client, "alice", 3004);
+  g_autoptr (TestKey) kim = NULL;
+
+  g_assert_false (may_pause (bench, 3002, "offboarding"));
+  kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_assert_true (may_pause (bench, 3002, "offboarding"));
+  g_assert_false (may_pause (bench, 3004, "offboarding"));
+  g_assert_true (may_pause (bench, 3004, "other"));
+  g_assert_false (may_pause (bench, 3004, "no-such"));
+  g_assert_false (may_pause (bench, 0, "other"));
+  bench_policy (bench, "rules/x.rule", "[Rule\n");
+  call_refused (bench, HANDOVER_MAY_PAUSE, g_variant_new (WIRE_MAY_PAUSE, 3002, "offboarding"),
+                WIRE_MAY_PAUSE_REPLY, US_REASON_POLICY_INVALID);
+}
+
 static void
 test_audit (Bench *bench, gconstpointer data)
 {
@@ -515,6 +546,7 @@ main (int argc, char **argv)
   bench_test ("/executor/admin/texts", test_texts);
   bench_test ("/executor/admin/status", test_status);
   bench_test ("/executor/admin/reload", test_reload);
+  bench_test ("/executor/may-pause", test_may_pause);
   bench_test ("/executor/admin/audit", test_audit);
   bench_test ("/executor/evidence/checkpoint", test_checkpoint);
   bench_test ("/executor/evidence/host-key-refused", test_host_key_refused);

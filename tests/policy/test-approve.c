@@ -146,6 +146,51 @@ test_changed_agent (void)
       policy_may_approve (policy, &requirement, record, "hr.kim", 3002, PASSKEY_PHONE, NULL));
 }
 
+/* Who has nothing to do with an agent does not stop it. */
+static void
+test_pause (void)
+{
+  static const struct
+  {
+    const char *rule, *name;
+    uid_t uid;
+    gboolean may;
+  } cases[] = {
+#define RULE "[Rule a]\nAgents=offboarding\nActions=account.suspend\n"
+#define ASK_OF(approvers) "Decision=ask\nApprovers=" approvers "\n"
+    { RULE ASK_OF ("it.lead"), "alice", 3004, FALSE },
+    { RULE ASK_OF ("@hr"), "alice", 3004, FALSE },
+    { RULE ASK_OF ("fact:manager"), "it.lead", 3003, FALSE },
+    { "[Rule a]\nAgents=other\nActions=account.suspend\n" ASK_OF ("it.lead"), "it.lead", 3003,
+      FALSE },
+    { "[Rule a]\nAgents=*\nActions=*\nDecision=deny\n", "alice", 3004, FALSE },
+    /* name and uid, and whom no rule can make an approver */
+    { RULE ASK_OF ("alice"), "alice", 3003, FALSE },
+    { RULE ASK_OF ("alice"), "it.lead", 3004, FALSE },
+    { RULE ASK_OF ("twin"), "twin", 3004, FALSE },
+    { RULE ASK_OF ("@agents"), "agent-other", 2002, FALSE },
+    { RULE ASK_OF ("@root"), "root", 0, FALSE },
+    { RULE ASK_OF ("alice"), "hr.jones", 3002, FALSE },
+    /* who may */
+    { RULE ASK_OF ("it.lead"), "it.lead", 3003, TRUE },
+    { RULE ASK_OF ("alice @hr"), "hr.kim", 3002, TRUE },
+    { "[Rule a]\nAgents=*\nActions=account.suspend\n" ASK_OF ("it.lead"), "it.lead", 3003, TRUE },
+    { RULE ASK_OF ("it.lead"), "hr.jones", 3001, TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Set) set = set_new ();
+      g_autoptr (Policy) policy = NULL;
+
+      set_put (set, "rules/x.rule", cases[i].rule);
+      policy = set_parse (set);
+      if (policy_may_pause (policy, policy_agent_by_name (policy, "offboarding"), cases[i].name,
+                            cases[i].uid) != cases[i].may)
+        g_error ("row %u", i);
+    }
+}
+
 static void
 test_barred (void)
 {
@@ -193,6 +238,7 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/approve/no-fact", test_no_fact);
   g_test_add_func ("/policy/approve/changed-agent", test_changed_agent);
   g_test_add_func ("/policy/approve/barred", test_barred);
+  g_test_add_func ("/policy/approve/pause", test_pause);
   g_test_add_func ("/policy/approve/kinds", test_kinds);
   return g_test_run ();
 }
