@@ -186,7 +186,8 @@ catalog_refresh (Catalog *catalog, CatalogCallback callback, gpointer data)
     return;
   catalog->asking = TRUE;
   executor_call (catalog->executor, HANDOVER_POLICY, EXECUTOR_NO_AGENT,
-                 g_variant_new (WIRE_EMPTY), NULL, 0, WIRE_POLICY_REPLY, NULL, catalog_answered, catalog);
+                 g_variant_new (WIRE_EMPTY), NULL, 0, WIRE_POLICY_REPLY, NULL, catalog_answered,
+                 catalog);
 }
 
 const Policy *

@@ -162,7 +162,7 @@ queue_prepare (Queue *queue, GError **error)
 {
   if (sqlite3_exec (queue->db,
                     "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
-                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
+                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
                     NULL, NULL, NULL) != SQLITE_OK)
     return set_failed (error, queue, "open");
   if (!queue_check_schema (queue, error))

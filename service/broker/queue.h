@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the broker keeps: one SQLite file with requests, runs and pauses.  It is no authority on
- * anything: the ledger is.  A commit is not synced, since a lost one loses a request that did not
- * run, while what ran or was closed stands in the ledger.
+ * What the broker keeps: one SQLite file with requests, runs and pauses.  It is no authority on what
+ * ran: the ledger is.  Each commit is synced all the same: a denial that a person was told of, before
+ * the ledger has heard of it, a key that a waiting request was given, and a pause are in no other
+ * place, and must not be undone by a power cut.
  */
 #pragma once
 

@@ -9,6 +9,25 @@
 #include <glib/gstdio.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What SQLite asks of the disk, counted: these take the place of the C library's. */
+static guint syncs;
+
+int
+fsync (int fd)
+{
+  syncs++;
+  return (int) syscall (SYS_fsync, fd);
+}
+
+int
+fdatasync (int fd)
+{
+  syncs++;
+  return (int) syscall (SYS_fdatasync, fd);
+}
 
 typedef struct
 {
@@ -323,6 +342,26 @@ test_purge (Fixture *fixture, gconstpointer data)
   g_assert_true (queue_find_key (fixture->queue, SAMPLE_AGENT, "key", &id, &digest));
 }
 
+/* A move is on the disk before anything follows from it: a denial that a person was told of must not
+ * be gone after a power cut. */
+static void
+test_durable (Fixture *fixture, gconstpointer data)
+{
+  static const RequestState states[] = { REQUEST_PENDING, REQUEST_DENIED, REQUEST_APPROVED };
+  static const char *const ids[] = { SAMPLE_ID, SAMPLE_OTHER_ID, SAMPLE_RUN };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ids); i++)
+    {
+      guint before = syncs;
+
+      request_unref (keep (fixture, ids[i], states[i], NULL));
+      g_assert_cmpuint (syncs, >, before);
+      before = syncs;
+      g_assert_true (queue_save_pause (fixture->queue, SAMPLE_AGENT, i, 100, NULL));
+      g_assert_cmpuint (syncs, >, before);
+    }
+}
+
 /* An agent that ends its requests as fast as it makes them can't fill the disk with them. */
 static void
 test_trim (Fixture *fixture, gconstpointer data)
@@ -483,6 +522,7 @@ main (int argc, char *argv[])
   ADD ("/queue/keys", test_keys);
   ADD ("/queue/lists", test_lists);
   ADD ("/queue/purge", test_purge);
+  ADD ("/queue/durable", test_durable);
   ADD ("/queue/trim", test_trim);
   ADD ("/queue/write-fails", test_write_fails);
   ADD ("/queue/damaged", test_damaged);
