@@ -110,3 +110,12 @@
 #define US_REASON_NO_ANSWER "no-answer"             /* the person gave none */
 #define US_REASON_PASSPHRASE "passphrase"           /* too short, or it does not open the key */
 #define US_REASON_KEY_STORE "key-store"             /* cannot be read or written, or is damaged */
+
+/* A person's security key. */
+#define US_REASON_KEY_ABSENT "key-absent"           /* none is plugged in that could be used here */
+#define US_REASON_KEY_SEVERAL "key-several"         /* more than one, and none is named */
+#define US_REASON_KEY_UNFIT "key-unfit"             /* it cannot verify its person, or no FIDO2 */
+#define US_REASON_KEY_UNVERIFIED "key-unverified"   /* it was not its person */
+#define US_REASON_KEY_BLOCKED "key-blocked"         /* after too many wrong PINs */
+#define US_REASON_KEY_TIMEOUT "key-timeout"         /* nobody touched it in time */
+#define US_REASON_KEY_FAILED "key-failed"           /* the device does not answer */

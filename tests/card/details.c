@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void
-insert_credentials (GVariantDict *details, GBytes *credential)
+insert_credentials (GVariantDict *details, GBytes *credential, const char *kind)
 {
   GVariantBuilder list;
   gsize len;
@@ -14,13 +14,13 @@ insert_credentials (GVariantDict *details, GBytes *credential)
 
   g_variant_builder_init (&list, G_VARIANT_TYPE ("a(ayssss)"));
   g_variant_builder_add (&list, "(@ayssss)",
-                         g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, id, len, 1), "software",
-                         TEST_RP, "", "Laptop");
+                         g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, id, len, 1), kind, TEST_RP,
+                         "", "Laptop");
   g_variant_dict_insert_value (details, "credentials", g_variant_builder_end (&list));
 }
 
 GVariantDict *
-test_details (const Record *record, GBytes *credential)
+test_details (const Record *record, GBytes *credential, const char *kind)
 {
   GVariantDict *details = g_variant_dict_new (NULL);
   g_autofree char *digest = digest_to_string (record_digest (record));
@@ -36,7 +36,7 @@ test_details (const Record *record, GBytes *credential)
   g_variant_dict_insert (details, "again", "b", FALSE);
   g_variant_dict_insert_value (details, "history",
                                g_variant_new_parsed ("[('Suspend an account', 'done')]"));
-  insert_credentials (details, credential);
+  insert_credentials (details, credential, kind);
   return details;
 }
 

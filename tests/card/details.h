@@ -13,8 +13,8 @@
 #define TEST_EXPIRES "2099-11-30T09:10:00Z"
 #define TEST_ISSUED "2026-11-30T09:00:00Z"
 
-/* test_details: a whole dictionary for @record, its one credential being @credential. */
-GVariantDict *test_details (const Record *record, GBytes *credential);
+/* test_details: a whole dictionary for @record, its one credential being @credential of @kind. */
+GVariantDict *test_details (const Record *record, GBytes *credential, const char *kind);
 
 /* test_statement: what a right service would have signed; @change (nullable) spoils it first. */
 GBytes *test_statement (const Record *record,

@@ -29,6 +29,9 @@ typedef struct
   char *outcome;     /* state after an approval */
   char *result;
   char *enrol;            /* "accept", "refuse", or a relying party to ask for */
+  char *attestation;      /* folder of the makers of hardware keys */
+  char *kind;             /* of the enrolment that is open or was the last */
+  gboolean exclude;       /* whether the one passkey is named as one that is there */
   Passkey *passkey;       /* (nullable) */
   GBytes *last_statement; /* (nullable) */
   guint8 challenge[PAE_DIGEST_SIZE];
@@ -114,7 +117,7 @@ get_card (Mock *mock, const char *flavour)
 {
   g_autoptr (Record) record = make_record (flavour);
   g_autoptr (GBytes) credential = credential_of (mock);
-  g_autoptr (GVariantDict) details = test_details (record, credential);
+  g_autoptr (GVariantDict) details = test_details (record, credential, mock->kind);
   GBytes *bytes = record_bytes (record);
   g_autoptr (GBytes) tampered = NULL;
 
@@ -301,18 +304,38 @@ call_request (Mock *mock, const char *member, GDBusMethodInvocation *call)
       call, g_variant_new ("(s@a{sv})", mock->outcome, g_variant_dict_end (&details)));
 }
 
-static void
-begin_enrol (Mock *mock, GDBusMethodInvocation *call)
+/* The passkey that is there, where it is to be told of. */
+static GVariant *
+excluded (Mock *mock)
 {
+  GVariantBuilder builder;
+
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("aay"));
+  if (mock->exclude && mock->passkey != NULL)
+    g_variant_builder_add_value (
+        &builder,
+        g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, mock->passkey->credential, TRUE));
+  return g_variant_builder_end (&builder);
+}
+
+static void
+begin_enrol (Mock *mock, GVariant *arguments, GDBusMethodInvocation *call)
+{
+  g_autoptr (GVariant) options = g_variant_get_child_value (arguments, 1);
+  const char *kind = "";
   GVariantDict parameters;
 
+  g_variant_lookup (options, "kind", "&s", &kind);
+  put (&mock->kind, kind);
   memset (mock->challenge, 0x5a, sizeof mock->challenge);
   g_variant_dict_init (&parameters, NULL);
   g_variant_dict_insert (&parameters, "rp", "s",
                          strchr (mock->enrol, '.') != NULL ? mock->enrol : TEST_RP);
   g_variant_dict_insert (&parameters, "origin", "s", "");
-  g_variant_dict_insert_value (&parameters, "exclude",
-                               g_variant_new_array (G_VARIANT_TYPE ("ay"), NULL, 0));
+  g_variant_dict_insert_value (
+      &parameters, "user-id",
+      g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, mock->challenge, sizeof mock->challenge, 1));
+  g_variant_dict_insert_value (&parameters, "exclude", excluded (mock));
   g_dbus_method_invocation_return_value (
       call, g_variant_new ("(s@ay@a{sv})", TEST_REQUEST,
                            g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, mock->challenge,
@@ -326,6 +349,7 @@ finish_enrol (Mock *mock, GVariant *parameters, GDBusMethodInvocation *call)
   g_autoptr (GVariant) dict = g_variant_get_child_value (parameters, 1);
   g_autoptr (GBytes) client_data = member_bytes (dict, "client-data");
   g_autoptr (GBytes) attestation = member_bytes (dict, "attestation");
+  g_autoptr (AttestationRoots) roots = NULL;
   Registration registration = { TEST_RP, "", { 0 }, client_data, attestation, NULL };
   GError *error = NULL;
 
@@ -335,6 +359,10 @@ finish_enrol (Mock *mock, GVariant *parameters, GDBusMethodInvocation *call)
                                              "credential-exists: it is there");
       return;
     }
+  if (strcmp (mock->kind, "hardware") == 0)
+    roots = attestation_roots_load (mock->attestation, getuid (), NULL);
+  g_assert_true ((roots != NULL) == (strcmp (mock->kind, "hardware") == 0));
+  registration.roots = roots;
   memcpy (registration.challenge, mock->challenge, sizeof mock->challenge);
   g_clear_pointer (&mock->passkey, passkey_free);
   mock->passkey = passkey_register (&registration, &error);
@@ -354,7 +382,7 @@ static void
 call_admin (Mock *mock, const char *member, GVariant *parameters, GDBusMethodInvocation *call)
 {
   if (strcmp (member, "BeginEnroll") == 0)
-    begin_enrol (mock, call);
+    begin_enrol (mock, parameters, call);
   else if (strcmp (member, "FinishEnroll") == 0)
     finish_enrol (mock, parameters, call);
   else if (strcmp (member, "RevokePasskey") == 0)
@@ -458,6 +486,10 @@ obey (Mock *mock, char **words)
     put (&mock->statement, words[1]);
   else if (strcmp (words[0], "enrol") == 0)
     put (&mock->enrol, words[1]);
+  else if (strcmp (words[0], "attestation") == 0)
+    put (&mock->attestation, words[1]);
+  else if (strcmp (words[0], "exclude") == 0)
+    mock->exclude = strcmp (words[1], "yes") == 0;
   else if (strcmp (words[0], "outcome") == 0)
     {
       put (&mock->outcome, words[1]);
@@ -515,7 +547,9 @@ main (void)
   Mock mock = { .statement = g_strdup ("good"),
                 .outcome = g_strdup ("done"),
                 .result = g_strdup ("sent"),
-                .enrol = g_strdup ("accept") };
+                .enrol = g_strdup ("accept"),
+                .attestation = g_strdup ("/nonexistent"),
+                .kind = g_strdup ("software") };
   g_autoptr (GIOChannel) commands = g_io_channel_unix_new (STDIN_FILENO);
 
   mock.cards = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
@@ -535,5 +569,7 @@ main (void)
   g_free (mock.outcome);
   g_free (mock.result);
   g_free (mock.enrol);
+  g_free (mock.attestation);
+  g_free (mock.kind);
   return 0;
 }

@@ -27,7 +27,7 @@ set_up (Fixture *fixture, gconstpointer data)
 {
   fixture->record = sample_record ();
   fixture->credential = g_bytes_new ("0123456789abcdef", 16);
-  fixture->details = test_details (fixture->record, fixture->credential);
+  fixture->details = test_details (fixture->record, fixture->credential, "software");
 }
 
 static void
@@ -143,7 +143,7 @@ test_details_form (Fixture *fixture, gconstpointer data)
         g_autoptr (GError) error = NULL;
 
         g_variant_dict_unref (fixture->details);
-        fixture->details = test_details (fixture->record, fixture->credential);
+        fixture->details = test_details (fixture->record, fixture->credential, "software");
         if (wrong)
           g_variant_dict_insert (fixture->details, names[i], "d", 1.0);
         else
@@ -174,7 +174,7 @@ test_details_values (Fixture *fixture, gconstpointer data)
       g_autoptr (GError) error = NULL;
 
       g_variant_dict_unref (fixture->details);
-      fixture->details = test_details (fixture->record, fixture->credential);
+      fixture->details = test_details (fixture->record, fixture->credential, "software");
       g_variant_dict_insert_value (fixture->details, cases[i].name,
                                    g_variant_new_parsed (cases[i].value));
       g_assert_null (make (fixture, &error));
@@ -188,7 +188,7 @@ assert_barred (Fixture *fixture, const char *name, const char *value, const char
   g_autoptr (Card) card = NULL;
 
   g_variant_dict_unref (fixture->details);
-  fixture->details = test_details (fixture->record, fixture->credential);
+  fixture->details = test_details (fixture->record, fixture->credential, "software");
   g_variant_dict_insert_value (fixture->details, name, g_variant_new_parsed (value));
   card = make_good (fixture);
   g_assert_nonnull (card_deny_only (card));

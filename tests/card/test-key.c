@@ -35,7 +35,7 @@ typedef struct
 } Fixture;
 
 static Secret *
-ask (KeyPrompt prompt, const KeyInfo *info, gpointer data, GError **error)
+ask (KeyPrompt prompt, const KeyInfo *info, int tries, gpointer data, GError **error)
 {
   Fixture *fixture = data;
 

@@ -15,7 +15,7 @@ static Card *
 make_card_since (const Record *record, const Record *superseded)
 {
   g_autoptr (GBytes) credential = g_bytes_new ("id", 2);
-  g_autoptr (GVariantDict) dict = test_details (record, credential);
+  g_autoptr (GVariantDict) dict = test_details (record, credential, "software");
   g_autoptr (GVariant) details = NULL;
   g_autoptr (GError) error = NULL;
   Card *card;

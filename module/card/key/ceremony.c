@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes client data, authenticator data and attestation object.  Called by software.c alone: a
- * security key writes its own.  Must never be given text that is not checked, since it writes JSON
- * by format.
+ * Writes client data, authenticator data and attestation object.  Called by software.c, and by
+ * security.c for what a device leaves to its host.  Must never be given text that is not checked,
+ * since it writes JSON by format.
  */
 #include "module/card/key/ceremony.h"
 
@@ -128,23 +128,41 @@ append_attested (GByteArray *out, GBytes *credential, const guint8 point[CEREMON
 }
 
 GBytes *
+ceremony_attestation_object (const char *format, GBytes *statement, GBytes *auth_data)
+{
+  GByteArray *out = g_byte_array_new ();
+  gsize len;
+  const guint8 *data;
+
+  g_assert ((format == NULL) == (statement == NULL));
+  append_head (out, CBOR_MAP, 3);
+  append_text (out, "fmt");
+  append_text (out, format != NULL ? format : "none");
+  append_text (out, "attStmt");
+  if (statement == NULL)
+    append_head (out, CBOR_MAP, 0);
+  else
+    {
+      data = g_bytes_get_data (statement, &len);
+      g_byte_array_append (out, data, (guint) len);
+    }
+  append_text (out, "authData");
+  data = g_bytes_get_data (auth_data, &len);
+  append_bytes (out, data, len);
+  return g_byte_array_free_to_bytes (out);
+}
+
+GBytes *
 ceremony_attestation (const char *rp,
                       guint32 counter,
                       GBytes *credential,
                       const guint8 point[CEREMONY_POINT_SIZE])
 {
-  g_autoptr (GByteArray) auth_data = g_byte_array_new ();
-  GByteArray *out = g_byte_array_new ();
+  GByteArray *auth_data = g_byte_array_new ();
+  g_autoptr (GBytes) bytes = NULL;
 
   append_header (auth_data, rp, FLAG_USER_PRESENT | FLAG_USER_VERIFIED | FLAG_ATTESTED, counter);
   append_attested (auth_data, credential, point);
-
-  append_head (out, CBOR_MAP, 3);
-  append_text (out, "fmt");
-  append_text (out, "none");
-  append_text (out, "attStmt");
-  append_head (out, CBOR_MAP, 0);
-  append_text (out, "authData");
-  append_bytes (out, auth_data->data, auth_data->len);
-  return g_byte_array_free_to_bytes (out);
+  bytes = g_byte_array_free_to_bytes (auth_data);
+  return ceremony_attestation_object (NULL, NULL, bytes);
 }

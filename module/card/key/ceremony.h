@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The three byte strings of WebAuthn as an authenticator on this machine makes them. */
+/* The byte strings of WebAuthn that are made on this machine, by a software passkey or around what
+ * a security key made. */
 #pragma once
 
 #include "service/base/pae.h"
@@ -30,5 +31,12 @@ GBytes *ceremony_attestation (const char *rp,
                               guint32 counter,
                               GBytes *credential,
                               const guint8 point[CEREMONY_POINT_SIZE]);
+
+/*
+ * ceremony_attestation_object:
+ * @format: (nullable): NULL is attestation "none", without @statement
+ * @statement: CBOR, as an authenticator made it
+ */
+GBytes *ceremony_attestation_object (const char *format, GBytes *statement, GBytes *auth_data);
 
 G_END_DECLS

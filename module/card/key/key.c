@@ -52,6 +52,12 @@ key_list (Key *key, GError **error)
 }
 
 gboolean
+key_pick (Key *key, GPtrArray *credentials, const char *rp, guint *out_index, GError **error)
+{
+  return key->klass->pick (key, credentials, rp, out_index, error);
+}
+
+gboolean
 key_enrol (Key *key,
            const KeyEnrolment *enrolment,
            KeyRegistration *out_registration,

@@ -29,7 +29,9 @@ typedef struct
 {
   const char *rp;
   const char *label;
-  guint8 challenge[PAE_DIGEST_SIZE]; /* named in the client data, signed by nothing */
+  const char *user; /* the person's name */
+  GBytes *user_id;  /* (nullable): the handle that a security key knows the person by */
+  guint8 challenge[PAE_DIGEST_SIZE]; /* named in the client data */
   GPtrArray *exclude;                /* (element-type GBytes): ids that the person has already */
 } KeyEnrolment;
 
@@ -37,7 +39,7 @@ typedef struct
 {
   GBytes *credential;
   GBytes *client_data; /* clientDataJSON */
-  GBytes *attestation; /* attestationObject, attestation "none" */
+  GBytes *attestation; /* attestationObject */
 } KeyRegistration;
 
 void key_registration_clear (KeyRegistration *registration);
@@ -53,31 +55,46 @@ typedef struct
 void key_assertion_clear (KeyAssertion *assertion);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (KeyAssertion, key_assertion_clear)
 
-/* Why a passphrase is asked for. */
+/* What is asked for. */
 typedef enum
 {
-  KEY_PROMPT_CHOOSE, /* a new one, for a key that is being made */
-  KEY_PROMPT_UNLOCK,
+  KEY_PROMPT_CHOOSE,    /* a new passphrase, for a key that is being made */
+  KEY_PROMPT_UNLOCK,    /* its passphrase */
+  KEY_PROMPT_PIN,       /* of a security key */
+  KEY_PROMPT_PIN_AGAIN, /* the one before was wrong */
 } KeyPrompt;
 
 /*
- * KeyAsk: asks the person for the passphrase of @info, each time anew.
+ * KeyAsk: asks the person for the passphrase or PIN of @info, each time anew.
+ * @tries: how often a PIN may still be wrong; -1 for a passphrase
  * Returns: (transfer full) (nullable): NULL with an error where none was given: no answer.
  */
-typedef Secret *(*KeyAsk) (KeyPrompt prompt, const KeyInfo *info, gpointer data, GError **error);
+typedef Secret *(*KeyAsk) (
+    KeyPrompt prompt, const KeyInfo *info, int tries, gpointer data, GError **error);
 
 typedef struct Key Key;
 
-/* key_kind: a word of the enrolment: "software".  Borrowed. */
+/* key_kind: a word of the enrolment: "software", "hardware" or "unattested".  Borrowed. */
 const char *key_kind (const Key *key);
 
-/* key_list: (element-type KeyInfo) (transfer full): what is held here; NULL on error. */
+/* key_list: (element-type KeyInfo) (transfer full): what is kept on this computer; NULL on error.
+ */
 GPtrArray *key_list (Key *key, GError **error);
+
+/*
+ * key_pick: which of @credentials can sign now, the first; nobody is asked for anything.
+ * @credentials: (element-type GBytes): credential ids of relying party @rp
+ * Returns: FALSE with reason credential-unknown or key-store; key-absent or key-failed of a
+ *   security key.
+ */
+gboolean
+key_pick (Key *key, GPtrArray *credentials, const char *rp, guint *out_index, GError **error);
 
 /*
  * key_enrol: makes a key and keeps it, before anyone is told of it.
  * Returns: FALSE with reason credential-exists where one of @enrolment's exclude list is held here,
- *   bad-value, passphrase or key-store.
+ *   bad-value, no-answer; passphrase or key-store; of a security key those of key_sign(),
+ *   key-several, and attestation-chain.
  */
 gboolean key_enrol (Key *key,
                     const KeyEnrolment *enrolment,
@@ -89,8 +106,9 @@ gboolean key_enrol (Key *key,
  * @credential: held here
  * @statement: the bytes of a statement that names @credential and its relying party
  *
- * Returns: FALSE with reason bad-statement, credential-unknown, passphrase or key-store; the
- * counter is stored before anything is signed.
+ * Returns: FALSE with reason bad-statement or no-answer; credential-unknown, passphrase or
+ * key-store; of a security key key-absent, key-unfit, key-unverified, key-blocked, key-timeout or
+ * key-failed.  The counter is stored before anything is signed.
  */
 gboolean key_sign (
     Key *key, GBytes *credential, GBytes *statement, KeyAssertion *out_assertion, GError **error);
@@ -107,6 +125,8 @@ typedef struct
 {
   const char *kind;
   GPtrArray *(*list) (Key *key, GError **error);
+  gboolean (*pick) (
+      Key *key, GPtrArray *credentials, const char *rp, guint *out_index, GError **error);
   gboolean (*enrol) (Key *key,
                      const KeyEnrolment *enrolment,
                      KeyRegistration *out_registration,

@@ -126,6 +126,29 @@ software_list (Key *key, GError **error)
 }
 
 static gboolean
+software_pick (Key *key, GPtrArray *credentials, const char *rp, guint *out_index, GError **error)
+{
+  g_autoptr (GPtrArray) infos = software_list (key, error);
+
+  for (guint i = 0; infos != NULL && i < credentials->len; i++)
+    for (guint j = 0; j < infos->len; j++)
+      {
+        const KeyInfo *info = g_ptr_array_index (infos, j);
+
+        if (g_bytes_equal (info->credential, g_ptr_array_index (credentials, i)) &&
+            strcmp (info->rp, rp) == 0)
+          {
+            *out_index = i;
+            return TRUE;
+          }
+      }
+  if (infos != NULL)
+    us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
+                  "none of these passkeys is kept on this computer");
+  return FALSE;
+}
+
+static gboolean
 check_enrolment (SoftwareKey *software, const KeyEnrolment *enrolment, GError **error)
 {
   gsize label = strlen (enrolment->label);
@@ -159,7 +182,8 @@ static Secret *
 choose_passphrase (SoftwareKey *software, const StoredKey *stored, Store *store, GError **error)
 {
   g_autoptr (KeyInfo) info = info_new (stored, store);
-  g_autoptr (Secret) passphrase = software->ask (KEY_PROMPT_CHOOSE, info, software->data, error);
+  g_autoptr (Secret) passphrase =
+      software->ask (KEY_PROMPT_CHOOSE, info, -1, software->data, error);
 
   if (passphrase == NULL)
     return NULL;
@@ -277,7 +301,7 @@ software_sign (Key *key,
                          "the statement is for %s, the passkey for %s", rp, stored->rp);
 
   info = info_new (stored, store);
-  passphrase = software->ask (KEY_PROMPT_UNLOCK, info, software->data, error);
+  passphrase = software->ask (KEY_PROMPT_UNLOCK, info, -1, software->data, error);
   if (passphrase == NULL)
     return FALSE;
   opened = private_key_unseal (stored->sealed, passphrase, stored->point, error);
@@ -322,6 +346,7 @@ software_free (Key *key)
 static const KeyClass software_class = {
   .kind = SOFTWARE_KEY_KIND,
   .list = software_list,
+  .pick = software_pick,
   .enrol = software_enrol,
   .sign = software_sign,
   .forget = software_forget,

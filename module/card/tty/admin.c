@@ -59,6 +59,7 @@ admin_enrolment_free (AdminEnrolment *enrolment)
     return;
   g_free (enrolment->id);
   g_free (enrolment->rp);
+  g_clear_pointer (&enrolment->user_id, g_bytes_unref);
   g_clear_pointer (&enrolment->exclude, g_ptr_array_unref);
   g_free (enrolment);
 }
@@ -86,6 +87,15 @@ read_exclude (AdminEnrolment *enrolment, GVariant *parameters)
     }
 }
 
+static void
+read_user_id (AdminEnrolment *enrolment, GVariant *parameters)
+{
+  g_autoptr (GVariant) id = g_variant_lookup_value (parameters, "user-id", G_VARIANT_TYPE ("ay"));
+
+  if (id != NULL)
+    enrolment->user_id = g_variant_get_data_as_bytes (id);
+}
+
 static AdminEnrolment *
 read_enrolment (Admin *admin, GVariant *reply, GError **error)
 {
@@ -109,6 +119,7 @@ read_enrolment (Admin *admin, GVariant *reply, GError **error)
     }
   memcpy (enrolment->challenge, data, len);
   enrolment->rp = g_strdup (rp);
+  read_user_id (enrolment, parameters);
   read_exclude (enrolment, parameters);
   return g_steal_pointer (&enrolment);
 }

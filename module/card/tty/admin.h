@@ -22,6 +22,7 @@ typedef struct
   char *id;
   guint8 challenge[PAE_DIGEST_SIZE];
   char *rp;
+  GBytes *user_id;    /* (nullable) */
   GPtrArray *exclude; /* (element-type GBytes) */
 } AdminEnrolment;
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The frame of undersign(1): tables of verbs, options, messages, and how a passphrase is asked for.
- * main.c calls program_run().  No verb is reached but through a table here, and every failure ends
- * in a status other than 0.
+ * The frame of undersign(1): tables of verbs, options and messages.  main.c calls program_run(). No
+ * verb is reached but through a table here, and every failure ends in a status other than 0.
  */
 #include "module/card/tty/program.h"
 
 #include "config.h"
 #include "dbus/error.h"
 #include "dbus/reason.h"
-#include "module/card/key/software.h"
 #include "module/card/tty/text.h"
-#include "service/record/rows.h"
 
 #include <locale.h>
 #include <pwd.h>
@@ -105,8 +102,8 @@ program_parse (const char *verb,
     return wrong_usage (error, verb, "an argument is missing");
   if ((guint) *argc > arguments + 1)
     {
-      g_autofree char *text = g_strdup_printf ("\"%s\" is one argument too many",
-                                               (*argv)[arguments + 1]);
+      g_autofree char *text =
+          g_strdup_printf ("\"%s\" is one argument too many", (*argv)[arguments + 1]);
 
       return wrong_usage (error, verb, text);
     }
@@ -202,66 +199,4 @@ program_user (GError **error)
       return NULL;
     }
   return g_strdup (found->pw_name);
-}
-
-static Secret *
-read_line (Terminal *terminal, const char *prompt)
-{
-  Secret *secret = NULL;
-
-  terminal_put (terminal, STYLE_BOLD, prompt);
-  secret = terminal_read_secret (terminal, SOFTWARE_KEY_PASSPHRASE_MAX);
-  terminal_newline (terminal);
-  terminal_show (terminal);
-  return secret;
-}
-
-static Secret *
-no_passphrase (GError **error, const char *why)
-{
-  us_error_set (error, US_ERROR_REFUSED, US_REASON_NO_ANSWER, "%s", why);
-  return NULL;
-}
-
-static Secret *
-choose (Terminal *terminal, GError **error)
-{
-  g_autoptr (Secret) first = read_line (terminal, " Choose a passphrase: ");
-  g_autoptr (Secret) again = NULL;
-
-  if (first == NULL)
-    return no_passphrase (error, "no passphrase was chosen");
-  again = read_line (terminal, " The same once more:  ");
-  if (again == NULL)
-    return no_passphrase (error, "no passphrase was chosen");
-  if (secret_size (first) != secret_size (again) ||
-      memcmp (secret_data (first), secret_data (again), secret_size (first)) != 0)
-    return no_passphrase (error, "the two passphrases differ");
-  return g_steal_pointer (&first);
-}
-
-static Secret *
-ask (KeyPrompt prompt, const KeyInfo *info, gpointer data, GError **error)
-{
-  Terminal **terminal = data;
-  g_autofree char *label = escape_line (info->label);
-  g_autofree char *text = NULL;
-  Secret *secret = NULL;
-
-  if (terminal == NULL || *terminal == NULL)
-    return no_passphrase (error, "there is nobody to ask for a passphrase");
-  if (prompt == KEY_PROMPT_CHOOSE)
-    return choose (*terminal, error);
-  text = g_strdup_printf (" Passphrase of \"%s\" (%s): ", label, info->place);
-  secret = read_line (*terminal, text);
-  return secret != NULL ? secret : no_passphrase (error, "no passphrase was given");
-}
-
-Key *
-program_key (Terminal **terminal, gboolean files_only, GError **error)
-{
-  g_autofree char *folder = software_key_folder ();
-
-  return software_key_new (folder, files_only ? SOFTWARE_KEY_FILE : SOFTWARE_KEY_ANYWHERE, ask,
-                           terminal, error);
 }

@@ -81,4 +81,11 @@ char *program_user (GError **error);
 /* program_key: the person's software passkeys; @terminal asks for their passphrases. */
 Key *program_key (Terminal **terminal, gboolean files_only, GError **error);
 
+/*
+ * program_security_key: the person's security keys; @terminal asks for PINs and touches.
+ * @devices: (nullable): paths; borrowed, for as long as the key is there
+ * @attested: enrols with the attestation of the maker
+ */
+Key *program_security_key (Terminal **terminal, const char *const *devices, gboolean attested);
+
 G_END_DECLS

@@ -10,12 +10,11 @@
 #include "dbus/reason.h"
 #include "module/card/tty/pager.h"
 #include "module/card/tty/service.h"
+#include "module/card/tty/signing.h"
 #include "service/base/clock.h"
 
 #include <string.h>
 #include <unistd.h>
-
-#define PASSPHRASE_TRIES 3
 
 typedef struct
 {
@@ -23,7 +22,7 @@ typedef struct
   Service *service;
   Terminal *terminal;
   Pager *pager;
-  Key *key;
+  Signing *signing;
   char *user;
   char *request;
   Card *card;
@@ -37,7 +36,7 @@ approval_clear (Approval *approval)
 {
   g_clear_pointer (&approval->pager, pager_free);
   g_clear_pointer (&approval->card, card_free);
-  g_clear_pointer (&approval->key, key_free);
+  g_clear_pointer (&approval->signing, signing_free);
   g_clear_pointer (&approval->service, service_close);
   g_clear_pointer (&approval->terminal, terminal_close);
   g_free (approval->user);
@@ -60,36 +59,6 @@ on_news (ServiceNews news, const char *request, const char *word, gpointer data)
   else if (news == NEWS_REMOVED && approval->removed == NULL)
     approval->removed = escape_line (word);
   terminal_wake (approval->terminal);
-}
-
-/* The first passkey that the rules accept and that is kept here. */
-static const CardCredential *
-find_credential (Approval *approval, GError **error)
-{
-  g_autoptr (GPtrArray) held = key_list (approval->key, error);
-  g_autofree char *rp = g_strconcat ("undersign:", approval->trust->host, NULL);
-  GPtrArray *accepted = card_credentials (approval->card);
-
-  for (guint i = 0; held != NULL && i < accepted->len; i++)
-    {
-      const CardCredential *credential = g_ptr_array_index (accepted, i);
-
-      /* a desktop key has no origin of its own: it says its relying party */
-      if (strcmp (credential->rp, rp) != 0 ||
-          (credential->origin[0] != '\0' && strcmp (credential->origin, rp) != 0))
-        continue;
-      for (guint j = 0; j < held->len; j++)
-        {
-          const KeyInfo *info = g_ptr_array_index (held, j);
-
-          if (g_bytes_equal (info->credential, credential->id) && strcmp (info->rp, rp) == 0)
-            return credential;
-        }
-    }
-  if (held != NULL)
-    us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_UNKNOWN,
-                  "none of the passkeys that this request accepts is kept on this computer");
-  return NULL;
 }
 
 /* The text for the person, without the word before it. */
@@ -116,36 +85,13 @@ load_card (Approval *approval, GError **error)
     return TRUE;
   g_clear_pointer (&approval->card, card_free);
   approval->card = g_steal_pointer (&fresh);
-  find_credential (approval, &local);
+  signing_possible (approval->signing, approval->card, &local);
   pager_show (approval->pager, approval->card, local != NULL ? without_reason (local) : NULL,
               first ? NULL : "The card changed: read it anew.");
   return TRUE;
 }
 
 /* --- signing --- */
-
-static gboolean
-sign (Approval *approval,
-      const CardCredential *credential,
-      GBytes *statement,
-      KeyAssertion *out_assertion,
-      GError **error)
-{
-  g_autoptr (GError) local = NULL;
-
-  for (guint i = 0; i < PASSPHRASE_TRIES; i++)
-    {
-      g_clear_error (&local);
-      if (key_sign (approval->key, credential->id, statement, out_assertion, &local))
-        return TRUE;
-      if (!us_error_has_reason (local, US_REASON_PASSPHRASE))
-        break;
-      terminal_put (approval->terminal, STYLE_WARNING, " It does not open this passkey.");
-      terminal_newline (approval->terminal);
-    }
-  g_propagate_error (error, g_steal_pointer (&local));
-  return FALSE;
-}
 
 /* What came over the bus while the person typed must not be overtaken. */
 static gboolean
@@ -192,10 +138,12 @@ show_signing (Approval *approval)
 static char *
 approve (Approval *approval, GError **error)
 {
-  const CardCredential *credential = find_credential (approval, error);
+  const CardCredential *credential = NULL;
   g_autoptr (GBytes) statement = NULL;
   g_auto (KeyAssertion) assertion = { 0 };
 
+  show_signing (approval);
+  credential = signing_pick (approval->signing, approval->card, error);
   if (credential == NULL)
     return NULL;
   statement =
@@ -204,8 +152,7 @@ approve (Approval *approval, GError **error)
       !card_check_statement (approval->card, statement, "approve", credential, approval->user,
                              getuid (), clock_wall (), clock_boottime (), error))
     return NULL;
-  show_signing (approval);
-  if (!sign (approval, credential, statement, &assertion, error) ||
+  if (!signing_sign (approval->signing, credential->id, statement, &assertion, error) ||
       !check_still_open (approval, error))
     return NULL;
   return service_approve (approval->service, approval->request, statement, credential->id,
@@ -358,19 +305,29 @@ int
 verb_approve (const Trust *trust, int argc, char **argv, GError **error)
 {
   g_auto (Approval) approval = { .trust = trust };
+  gboolean security = FALSE;
+  g_auto (GStrv) devices = NULL;
+  const GOptionEntry entries[] = {
+    { "security-key", 0, 0, G_OPTION_ARG_NONE, &security,
+      "sign with a security key, not with a passkey that is kept here", NULL },
+    { "device", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &devices,
+      "sign with the security key at this path", "PATH" },
+    { NULL, 0, 0, 0, NULL, NULL, NULL },
+  };
 
-  if (!program_parse (
-          "approve", "ID",
-          "Shows the card of a request, page by page, on this terminal.  At its end you "
-          "type its fingerprint to approve it, and the passphrase of your passkey to "
-          "sign that.  Leaving it answers nothing.",
-          NULL, 1, &argc, &argv, error))
+  if (!program_parse ("approve", "ID",
+                      "Shows the card of a request, page by page, on this terminal.  At its end "
+                      "you type its fingerprint to approve it, and sign that with your passkey.  "
+                      "Leaving it answers nothing.",
+                      entries, 1, &argc, &argv, error))
     return EXIT_USAGE;
   if (!terminal_check (error))
     return EXIT_NO_TERMINAL;
   approval.user = program_user (error);
-  approval.key = approval.user != NULL ? program_key (&approval.terminal, FALSE, error) : NULL;
-  approval.service = approval.key != NULL ? service_open (trust, error) : NULL;
+  if (approval.user != NULL)
+    approval.signing = signing_new (trust, &approval.terminal, security || devices != NULL,
+                                    (const char *const *) devices, error);
+  approval.service = approval.signing != NULL ? service_open (trust, error) : NULL;
   if (approval.service == NULL)
     return EXIT_REFUSED;
   approval.request = service_find (approval.service, argv[1], error);
