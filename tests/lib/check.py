@@ -29,6 +29,7 @@ class Check:
         self.work = work
         self.started = time.monotonic()
         self.tally = results.Tally(os.path.join(TESTS, "skips"))
+        self.environment = dict(SANITIZER_ENVIRONMENT)
 
     def elapsed(self):
         seconds = int(time.monotonic() - self.started)
@@ -48,13 +49,28 @@ class Check:
         print(build.tail(), end="")
         return None
 
+    def authenticators(self, source):
+        """The security keys of the tests: software of others, fetched and built."""
+        self.say("building: security keys for the tests")
+        folder = os.path.join(self.work, "authenticators")
+        log = os.path.join(self.work, "authenticators.log")
+        status = self.run_logged([os.path.join(source, "tests/authenticator/build"), folder], log,
+                                 timeout=1800)
+        if status == 0:
+            self.environment["UNDERSIGN_AUTHENTICATORS"] = folder
+            self.tally.add("build", "authenticators", results.PASSED)
+            return
+        self.tally.add("build", "authenticators", results.FAILED, f"ended with {status}")
+        with open(log, encoding="utf-8", errors="replace") as output:
+            print(output.read()[-4000:])
+
     def meson_test(self, build):
         """The suites that need no root, as a plain user and without a network."""
         self.say(f"meson test: {build.name}")
         suite = f"meson ({build.name})"
         status = build.run(["meson", "test", "-C", build.path, "--no-rebuild",
                             "--print-errorlogs", "--timeout-multiplier", "4"],
-                           extra=SANITIZER_ENVIRONMENT)
+                           extra=self.environment)
         log = os.path.join(build.path, "meson-logs", "testlog.json")
         good = True
         seen = 0
@@ -127,12 +143,11 @@ class Check:
         return self.run_logged(["/usr/bin/python3", "-B", entry, "--build", build.path, *command],
                                log, timeout)
 
-    @staticmethod
-    def run_logged(command, log, timeout=900):
+    def run_logged(self, command, log, timeout=900):
         """Runs @command as root; the exit status, None where it took too long."""
         with open(log, "wb") as output:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
-                                       stderr=output, env={**os.environ, **SANITIZER_ENVIRONMENT},
+                                       stderr=output, env={**os.environ, **self.environment},
                                        start_new_session=True)
             try:
                 return process.wait(timeout)
@@ -147,6 +162,7 @@ class Check:
         source = os.path.join(self.work, "source")
         os.mkdir(source, 0o755)
         builds.copy_source(os.path.dirname(TESTS), source)
+        self.authenticators(source)
         sanitized = self.compile("sanitizers", SANITIZERS)
         if sanitized:
             self.meson_test(sanitized)

@@ -56,10 +56,12 @@ def command_run(build, command, services=False, kept=()):
             return subprocess.run(command, check=False).returncode
 
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return sandbox.Run(main, kept=[os.path.dirname(source), *kept],
+    keys = os.environ.get("UNDERSIGN_AUTHENTICATORS")
+    return sandbox.Run(main, kept=[os.path.dirname(source), *([keys] if keys else []), *kept],
                        writable=[build] if build else [],
                        environment={**{key: value for key, value in os.environ.items()
                                        if key.endswith("SAN_OPTIONS")},
+                                    **({"UNDERSIGN_AUTHENTICATORS": keys} if keys else {}),
                                     **({"UNDERSIGN_BUILD": build} if build else {})})
 
 
