@@ -104,6 +104,36 @@ test_packed_self (gconstpointer algorithm)
   assert_refused (key, mixed, US_REASON_ALGORITHM);
 }
 
+/* Keys that anybody could sign for, or that are another spelling of one, are never enrolled. */
+static void
+test_unsound_keys (void)
+{
+  static const guint8 neutral[32] = { 1 };
+  static const guint8 order_4[32] = { 0 };
+  static const guint8 order_2[32] = {
+    0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f,
+  };
+  static const guint8 over_the_prime[32] = {
+    0xf0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f,
+  };
+  static const guint8 *const keys[] = { neutral, order_4, order_2, over_the_prime };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
+    {
+      g_autoptr (TestKey) key = test_key_new (PASSKEY_EDDSA);
+      g_autoptr (GByteArray) attested = NULL;
+      g_autoptr (GBytes) attestation = NULL;
+
+      g_bytes_unref (key->passkey->public_key);
+      key->passkey->public_key = g_bytes_new_static (keys[i], 32);
+      attested = test_attested (key, 32);
+      attestation = none (REG_FLAGS, attested);
+      assert_refused (key, attestation, US_REASON_PUBLIC_KEY);
+    }
+}
+
 static void
 test_flags (void)
 {
@@ -504,6 +534,7 @@ main (int argc, char **argv)
                         test_packed_self);
   g_test_add_data_func ("/register/packed-self/eddsa", GINT_TO_POINTER (PASSKEY_EDDSA),
                         test_packed_self);
+  g_test_add_func ("/register/unsound-keys", test_unsound_keys);
   g_test_add_func ("/register/flags", test_flags);
   g_test_add_func ("/register/backup-eligible", test_backup_eligible);
   g_test_add_func ("/register/credential-id-size", test_credential_id_size);

@@ -148,17 +148,18 @@ def check_statements(vectors, file):
         vectors.score(file, case, mismatches)
 
 
-def check_passkeys(vectors, file):
-    """An enrolled passkey has a good key, and is that of a statement by its credential."""
+def check_passkeys(vectors, file, verdicts, judged):
+    """Whether the key of a passkey is good; each is that of a statement by its credential."""
     passkeys = {}
     for case in vectors.files[file]['passkeys']:
         passkey = dict(case, public_key=texts.unbase64(case['public_key']))
-        word, _, _ = verdict_of(assertion.load_key, passkey)
+        judged[case['id']], _, _ = verdict_of(assertion.load_key, passkey)
         statements = [good['input'] for good in vectors.statements.values() if 'input' in good]
         named = [(case['credential'], case['rp'])] == list(
             {(one['credential'], one['rp']) for one in statements
              if one['credential'] == case['credential']})
-        vectors.score(file, case, [('public key', 'ok', word), ('in a statement', True, named)])
+        vectors.score(file, case, [('public key', verdicts.get(case['id']), judged[case['id']]),
+                                   ('in a statement', True, named)])
         passkeys[case['id']] = passkey
     return passkeys
 
@@ -166,8 +167,8 @@ def check_passkeys(vectors, file):
 def check_assertions(vectors, file):
     verdicts_file = 'assertion-verdicts.json'
     verdicts = {case['id']: case['verdict'] for case in vectors.files[verdicts_file]}
-    passkeys = check_passkeys(vectors, file)
     judged = {}
+    passkeys = check_passkeys(vectors, file, verdicts, judged)
     for case in vectors.files[file]['assertions']:
         arrived = {name: texts.unbase64(case[name])
                    for name in ('client_data', 'auth_data', 'signature')}

@@ -12,6 +12,8 @@ from .texts import base64url
 
 PRIME = 2 ** 255 - 19
 ED_D = -121665 * pow(121666, -1, PRIME) % PRIME
+P256_PRIME = 2 ** 256 - 2 ** 224 + 2 ** 192 + 2 ** 96 - 1
+P256_B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b
 UP, UV, BE, BS, FORBIDDEN = 0x01, 0x04, 0x08, 0x10, 0x40 | 0x80 | 0x02 | 0x20
 
 
@@ -50,30 +52,42 @@ def check_auth_data(data, passkey):
     require(bool(flags & BE) == passkey['backup_eligible'], 'backup-flags')
 
 
-def on_edwards_curve(data):
-    """Whether the 32 bytes are the encoding of a point (RFC 8032, section 5.1.3)."""
-    number = int.from_bytes(data, 'little')
-    sign, y = number >> 255, number & ((1 << 255) - 1)
+def root(square):
+    """A square root modulo the prime, which is 5 modulo 8; None where there is none."""
+    candidate = pow(square, (PRIME + 3) // 8, PRIME)
+    for factor in (1, pow(2, (PRIME - 1) // 4, PRIME)):
+        if candidate * candidate * factor * factor % PRIME == square:
+            return candidate * factor % PRIME
+    return None
+
+
+def doubled(x, y):
+    """The sum of a point of Ed25519 with itself."""
+    product = ED_D * x * x * y * y % PRIME
+    return (2 * x * y * pow(1 + product, -1, PRIME) % PRIME,
+            (y * y + x * x) * pow(1 - product, -1, PRIME) % PRIME)
+
+
+def sound_edwards(data):
+    """Whether the 32 bytes are a point whose order does not divide 8."""
+    y = int.from_bytes(data, 'little') & ((1 << 255) - 1)
     if len(data) != 32 or y >= PRIME:
         return False
-    square = (y * y - 1) * pow(ED_D * y * y + 1, -1, PRIME) % PRIME
-    if square == 0:
-        return sign == 0
-    return pow(square, (PRIME - 1) // 2, PRIME) == 1
+    x = root((y * y - 1) * pow(ED_D * y * y + 1, -1, PRIME) % PRIME)
+    return x is not None and doubled(*doubled(*doubled(x, y))) != (0, 1)
 
 
 def load_key(passkey):
     data = passkey['public_key']
+    require(passkey['algorithm'] in ('ES256', 'EdDSA'), 'algorithm')
     if passkey['algorithm'] == 'EdDSA':
-        require(on_edwards_curve(data), 'public-key')
+        require(sound_edwards(data), 'public-key')
         return ed25519.Ed25519PublicKey.from_public_bytes(data)
     require(len(data) == 64, 'public-key')
-    point = ec.EllipticCurvePublicNumbers(int.from_bytes(data[:32], 'big'),
-                                          int.from_bytes(data[32:], 'big'), ec.SECP256R1())
-    try:
-        return point.public_key()
-    except ValueError:
-        raise Refused('public-key') from None
+    x, y = int.from_bytes(data[:32], 'big'), int.from_bytes(data[32:], 'big')
+    require(x < P256_PRIME and y < P256_PRIME
+            and (x ** 3 - 3 * x + P256_B - y * y) % P256_PRIME == 0, 'public-key')
+    return ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key()
 
 
 def check_signature(key, signature, signed):
@@ -96,7 +110,6 @@ def check(assertion, passkey, challenge):
             and 1 <= len(auth_data) <= 8192, 'assertion-size')
     check_client_data(client_data, passkey, challenge)
     check_auth_data(auth_data, passkey)
-    require(passkey['algorithm'] in ('ES256', 'EdDSA'), 'algorithm')
     key = load_key(passkey)
     check_signature(key, assertion['signature'],
                     auth_data + hashlib.sha256(client_data).digest())
