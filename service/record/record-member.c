@@ -28,7 +28,8 @@ member_is_action (const char *text)
 {
   gsize len = strlen (text);
 
-  if (len > RECORD_MAX_ACTION || strspn (text, LOWER DIGITS "_-.") != len)
+  if (len > RECORD_MAX_ACTION || strspn (text, LOWER DIGITS "_-.") != len ||
+      strchr (text, '.') == NULL)
     return FALSE;
   if (!g_ascii_islower (text[0]))
     return FALSE;

@@ -15,6 +15,18 @@
 
 static const char *const no_names[] = { NULL };
 
+/* The arrays of entries. */
+typedef struct
+{
+  const char *name;
+  gboolean has_recheck;
+  gboolean has_files; /* files come with a request, so only arguments are of their types */
+} Section;
+
+static const Section arguments_section = { "arguments", FALSE, TRUE };
+static const Section facts_section = { "facts", TRUE, FALSE };
+static const Section settings_section = { "settings", FALSE, FALSE };
+
 static gboolean
 bad_record (const char *where, const char *rule, GError **error)
 {
@@ -128,10 +140,15 @@ check_run (const JsonTree *run, GError **error)
   return TRUE;
 }
 
-/* One entry of arguments, facts or settings; @where is the place until its name is known. */
 static gboolean
-check_entry (
-    const JsonTree *entry, const char *where, gboolean is_fact, GHashTable *names, GError **error)
+is_file_type (const Type *type)
+{
+  return type_wire (type) == TYPE_WIRE_FILE || type_wire (type) == TYPE_WIRE_FILES;
+}
+
+/* One entry; the section is its place until its name is known. */
+static gboolean
+check_entry (const JsonTree *entry, const Section *section, GHashTable *names, GError **error)
 {
   static const char *const required[] = { "label", "name", "type", "value", NULL };
   static const char *const of_fact[] = { "label", "name", "recheck", "type", "value", NULL };
@@ -141,41 +158,43 @@ check_entry (
   const Type *type = type_word != NULL ? type_find (type_word) : NULL;
   gboolean recheck;
 
-  if (!member_check_names (entry, where, is_fact ? of_fact : required, no_names,
-                           US_REASON_BAD_RECORD, error))
+  if (!member_check_names (entry, section->name, section->has_recheck ? of_fact : required,
+                           no_names, US_REASON_BAD_RECORD, error))
     return FALSE;
   if (name == NULL || !member_is_name (name))
-    return bad_record (where, "its name is not of its form", error);
+    return bad_record (section->name, "its name is not of its form", error);
   if (!g_hash_table_add (names, (gpointer) name))
     return bad_record (name, "the name is there twice", error);
   if (label == NULL || !member_is_label (label))
     return bad_record (name, "its label is not one line of 1 to 200 bytes", error);
   if (type == NULL)
     return bad_record (name, "there is no such type", error);
-  if (is_fact && !json_tree_boolean (json_tree_member (entry, "recheck"), &recheck))
+  if (is_file_type (type) && !section->has_files)
+    return bad_record (name, "only arguments hold files", error);
+  if (section->has_recheck && !json_tree_boolean (json_tree_member (entry, "recheck"), &recheck))
     return bad_record (name, "recheck is not a boolean", error);
   return type_check (type, name, json_tree_member (entry, "value"), error);
 }
 
 static gboolean
-check_entries (const JsonTree *list, const char *where, gboolean is_fact, GError **error)
+check_entries (const JsonTree *list, const Section *section, GError **error)
 {
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
   if (json_tree_kind (list) != JSON_TREE_ARRAY)
-    return bad_record (where, "not an array", error);
+    return bad_record (section->name, "not an array", error);
   if (json_tree_length (list) > RECORD_MAX_ARGUMENTS)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
-                         "%s: more than %d entries", where, RECORD_MAX_ARGUMENTS);
+                         "%s: more than %d entries", section->name, RECORD_MAX_ARGUMENTS);
   for (guint i = 0; i < json_tree_length (list); i++)
-    if (!check_entry (json_tree_item (list, i), where, is_fact, names, error))
+    if (!check_entry (json_tree_item (list, i), section, names, error))
       return FALSE;
   return TRUE;
 }
 
-/* Files come with a request, so only arguments hold them; their sum has limits of its own. */
+/* What all files of a record together may be. */
 static gboolean
-check_files (const JsonTree *list, const char *where, gboolean allowed, GError **error)
+check_files (const JsonTree *list, GError **error)
 {
   guint count = 0;
   guint64 size = 0;
@@ -184,13 +203,12 @@ check_files (const JsonTree *list, const char *where, gboolean allowed, GError *
     {
       const JsonTree *entry = json_tree_item (list, i);
       const JsonTree *value = json_tree_member (entry, "value");
-      TypeWire wire = type_wire (type_find (json_tree_get_string (entry, "type")));
+      const Type *type = type_find (json_tree_get_string (entry, "type"));
+      TypeWire wire = type_wire (type);
       guint n = wire == TYPE_WIRE_FILES ? json_tree_length (value) : 1;
 
-      if (wire != TYPE_WIRE_FILE && wire != TYPE_WIRE_FILES)
+      if (!is_file_type (type))
         continue;
-      if (!allowed)
-        return bad_record (where, "only arguments hold files", error);
       for (guint j = 0; j < n; j++)
         {
           const JsonTree *file = wire == TYPE_WIRE_FILES ? json_tree_item (value, j) : value;
@@ -201,7 +219,7 @@ check_files (const JsonTree *list, const char *where, gboolean allowed, GError *
     }
   if (count > RECORD_MAX_FILES || size > RECORD_MAX_FILES_SIZE)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
-                         "%s: more than %d files or %d bytes of files", where, RECORD_MAX_FILES,
+                         "arguments: more than %d files or %d bytes of files", RECORD_MAX_FILES,
                          RECORD_MAX_FILES_SIZE);
   return TRUE;
 }
@@ -228,10 +246,7 @@ record_check_shape (const JsonTree *tree, GError **error)
                              reason, error) &&
          member_check_names (executor, "executor", of_executor, no_names, reason, error) &&
          check_run (json_tree_member (tree, "run"), error) && check_strings (tree, error) &&
-         check_claim (tree, error) && check_entries (arguments, "arguments", FALSE, error) &&
-         check_entries (facts, "facts", TRUE, error) &&
-         check_entries (settings, "settings", FALSE, error) &&
-         check_files (arguments, "arguments", TRUE, error) &&
-         check_files (facts, "facts", FALSE, error) &&
-         check_files (settings, "settings", FALSE, error);
+         check_claim (tree, error) && check_entries (arguments, &arguments_section, error) &&
+         check_entries (facts, &facts_section, error) &&
+         check_entries (settings, &settings_section, error) && check_files (arguments, error);
 }

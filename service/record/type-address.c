@@ -5,12 +5,15 @@
  * nothing here may ask the network.
  */
 #include "service/record/type-private.h"
+#include "service/record/unicode.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 253
 #define LABEL_MAX 63
+#define A_LABEL_PREFIX "xn--"
+#define IDNA_MAX_BYTES 1024 /* a longer one has no A-labels that fit */
 #define LOCAL_PART_MAX 64
 #define EMAIL_MAX 254
 #define PORT_MAX 65535
@@ -112,24 +115,63 @@ fault_hostname (const char *value)
   return fault_domain (value);
 }
 
+/*
+ * Whether every version of IDNA gives @label the same A-label: letters, marks and decimal digits
+ * that no mapping changes.  It leaves out the sharp s, the final sigma and the joiners, of which
+ * older versions make another name.
+ */
+static gboolean
+label_is_stable (const char *label)
+{
+  g_autofree char *composed = NULL;
+  g_autofree char *folded = NULL;
+  g_autofree char *again = NULL;
+
+  if (g_str_is_ascii (label))
+    return TRUE;
+  if (g_str_has_prefix (label, A_LABEL_PREFIX) || label[0] == '-' ||
+      g_str_has_suffix (label, "-") || (char_flags (g_utf8_get_char (label), NULL) & CHAR_MARK))
+    return FALSE;
+  for (const char *c = label; *c != '\0'; c = g_utf8_next_char (c))
+    if (*c != '-' &&
+        (!g_unichar_isdefined (g_utf8_get_char (c)) ||
+         !(char_flags (g_utf8_get_char (c), NULL) & (CHAR_LETTER | CHAR_MARK | CHAR_DIGIT))))
+      return FALSE;
+
+  composed = g_utf8_normalize (label, -1, G_NORMALIZE_NFKC);
+  folded = g_utf8_casefold (composed, -1);
+  again = g_utf8_normalize (folded, -1, G_NORMALIZE_NFKC);
+  return g_strcmp0 (again, label) == 0;
+}
+
+static char *
+domain_to_ascii (const char *value)
+{
+  g_autofree char *lower = g_ascii_strdown (value, -1);
+  g_auto (GStrv) labels = NULL;
+
+  if (g_str_has_suffix (lower, "."))
+    lower[strlen (lower) - 1] = '\0';
+  if (g_str_is_ascii (lower))
+    return g_steal_pointer (&lower);
+  if (strlen (lower) > IDNA_MAX_BYTES)
+    return NULL;
+  labels = g_strsplit (lower, ".", -1);
+  for (guint i = 0; labels[i] != NULL; i++)
+    if (labels[i][0] == '\0' || !label_is_stable (labels[i]))
+      return NULL;
+  return g_hostname_to_ascii (lower);
+}
+
 char *
 respell_hostname (const char *value)
 {
-  g_autofree char *ascii = NULL;
   struct in6_addr address;
   char text[INET6_ADDRSTRLEN];
-  gsize len;
 
   if (inet_pton (AF_INET6, value, &address) == 1)
     return g_strdup (inet_ntop (AF_INET6, &address, text, sizeof text));
-
-  ascii = g_hostname_to_ascii (value);
-  if (ascii == NULL)
-    return NULL;
-  len = strlen (ascii);
-  if (len > 0 && ascii[len - 1] == '.')
-    ascii[len - 1] = '\0';
-  return g_ascii_strdown (ascii, -1);
+  return domain_to_ascii (value);
 }
 
 /* Splits HOST, HOST:PORT or [IPV6]:PORT; @out_port is NULL where there is none. */

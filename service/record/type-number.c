@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MAX_DIGITS 38
+#define TIMESTAMP_LOCAL_SIZE 19 /* of YYYY-MM-DDTHH:MM:SS */
 
 /* Where the digits of an unsigned number end. */
 static const char *
@@ -130,17 +131,19 @@ fault_duration (const char *value)
   return NULL;
 }
 
-/* Sign, digits and fraction without what does not change the value. */
+/* Sign, digits and fraction without what does not change the value; NULL where there is no digit,
+ * or more than one sign. */
 static char *
 respell_number (const char *value, gboolean trim_fraction)
 {
   gboolean minus = value[0] == '-';
-  GString *out = g_string_new (NULL);
-  const char *c = value;
+  const char *c = minus || value[0] == '+' ? value + 1 : value;
+  GString *out;
   gsize end;
 
-  if (*c == '-' || *c == '+')
-    c++;
+  if (!g_ascii_isdigit (c[c[0] == '.' ? 1 : 0]))
+    return NULL;
+  out = g_string_new (NULL);
   while (*c == '0' && g_ascii_isdigit (c[1]))
     c++;
   if (*c == '.')
@@ -191,7 +194,7 @@ respell_money (const char *value)
   code = g_ascii_strup (g_ascii_isalpha (words[0][0]) ? words[0] : words[1], -1);
   amount = respell_number (g_ascii_isalpha (words[0][0]) ? words[1] : words[0], TRUE);
   digits = currency_digits (code);
-  if (digits < 0)
+  if (amount == NULL || digits < 0)
     return NULL;
 
   out = g_string_new (amount);
@@ -204,14 +207,48 @@ respell_money (const char *value)
   return g_string_free (out, FALSE);
 }
 
+/* Z or +HH:MM or -HH:MM, to the end, in seconds. */
+static gboolean
+offset_parse (const char *text, gint64 *out_seconds)
+{
+  static const char form[] = "+dd:dd";
+  int hours, minutes;
+
+  *out_seconds = 0;
+  if (strcmp (text, "Z") == 0)
+    return TRUE;
+  if (strlen (text) != strlen (form) || (text[0] != '+' && text[0] != '-'))
+    return FALSE;
+  for (gsize i = 1; form[i] != '\0'; i++)
+    if (form[i] == 'd' ? !g_ascii_isdigit (text[i]) : text[i] != form[i])
+      return FALSE;
+  hours = (text[1] - '0') * 10 + (text[2] - '0');
+  minutes = (text[4] - '0') * 10 + (text[5] - '0');
+  *out_seconds = (hours * 60 + minutes) * (text[0] == '-' ? -60 : 60);
+  return hours < 24 && minutes < 60;
+}
+
+/* YYYY-MM-DDTHH:MM:SS, then a fraction of zeros or none, then the offset. */
 char *
 respell_timestamp (const char *value)
 {
-  g_autoptr (GDateTime) when = g_date_time_new_from_iso8601 (value, NULL);
+  g_autofree char *local = g_strdup_printf ("%.*sZ", TIMESTAMP_LOCAL_SIZE, value);
+  const char *c = value + TIMESTAMP_LOCAL_SIZE;
+  gint64 wall, offset;
 
-  if (when == NULL || g_date_time_get_microsecond (when) != 0)
+  if (strlen (value) < TIMESTAMP_LOCAL_SIZE || !clock_parse (local, &wall))
     return NULL;
-  return clock_format (g_date_time_to_unix (when));
+  if (*c == '.')
+    {
+      gsize zeros = strspn (c + 1, "0");
+
+      if (zeros == 0)
+        return NULL;
+      c += 1 + zeros;
+    }
+  if (!offset_parse (c, &offset))
+    return NULL;
+  return clock_format (wall - offset);
 }
 
 char *
@@ -222,9 +259,10 @@ respell_duration (const char *value)
     guint64 seconds;
     const char *unit;
   } units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" } };
+  const char *number = value[0] == '+' ? value + 1 : value;
   guint64 seconds;
 
-  if (!duration_parse (value, &seconds))
+  if (!duration_parse (number + strspn (number, "0"), &seconds))
     return NULL;
   for (gsize i = 0; i < G_N_ELEMENTS (units); i++)
     if (seconds % units[i].seconds == 0)

@@ -42,6 +42,52 @@ vectors_text (const JsonTree *entry, const char *name)
   return text;
 }
 
+static guint
+times_of (const JsonTree *entry)
+{
+  const char *times = json_tree_get_string (entry, "times");
+
+  return times != NULL ? (guint) g_ascii_strtoull (times, NULL, 10) : 1;
+}
+
+/* One replacement: where `from` comes first in @text, `to`, as often as `times` says. */
+static void
+replace (GString *text, const JsonTree *entry, const char *id)
+{
+  const char *from = vectors_text (entry, "from");
+  const char *to = vectors_text (entry, "to");
+  const char *found = strstr (text->str, from);
+  g_autoptr (GString) repeated = g_string_new (NULL);
+  gssize at;
+
+  if (found == NULL)
+    g_error ("%s: nothing to replace", id);
+  at = found - text->str;
+  for (guint i = 0; i < times_of (entry); i++)
+    g_string_append (repeated, to);
+  g_string_erase (text, at, (gssize) strlen (from));
+  g_string_insert (text, at, repeated->str);
+}
+
+JsonTree *
+vectors_value (const JsonTree *entry)
+{
+  const JsonTree *value = json_tree_member (entry, "value");
+  g_autoptr (GString) text = g_string_new (NULL);
+  JsonTree *list = NULL;
+
+  if (times_of (entry) == 1)
+    return json_tree_copy (value);
+  if (json_tree_kind (value) == JSON_TREE_ARRAY)
+    list = json_tree_new_array ();
+  for (guint i = 0; i < times_of (entry); i++)
+    if (list != NULL)
+      json_tree_append (list, json_tree_copy (json_tree_item (value, 0)));
+    else
+      g_string_append (text, json_tree_string (value));
+  return list != NULL ? list : json_tree_new_string (text->str);
+}
+
 GBytes *
 vectors_bytes (const JsonTree *entries, const JsonTree *entry, const char *member)
 {
@@ -61,9 +107,11 @@ vectors_bytes (const JsonTree *entries, const JsonTree *entry, const char *membe
   if (of != NULL)
     {
       g_autoptr (GString) copy = g_string_new (vectors_text (vectors_find (entries, of), member));
+      const JsonTree *also = json_tree_member (entry, "also");
 
-      if (g_string_replace (copy, vectors_text (entry, "from"), vectors_text (entry, "to"), 1) != 1)
-        g_error ("%s: nothing to replace", vectors_text (entry, "id"));
+      replace (copy, entry, vectors_text (entry, "id"));
+      for (guint i = 0; i < json_tree_length (also); i++)
+        replace (copy, json_tree_item (also, i), vectors_text (entry, "id"));
       return g_bytes_new (copy->str, copy->len);
     }
   if (text == NULL)

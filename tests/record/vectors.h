@@ -20,6 +20,9 @@ const JsonTree *vectors_find (const JsonTree *entries, const char *id);
  */
 GBytes *vectors_bytes (const JsonTree *entries, const JsonTree *entry, const char *member);
 
+/* vectors_value: (transfer full): the member `value`, repeated as often as `times` says. */
+JsonTree *vectors_value (const JsonTree *entry);
+
 /* vectors_text: a member that must be there. */
 const char *vectors_text (const JsonTree *entry, const char *name);
 

@@ -62,12 +62,18 @@ class Vectors:
         return count
 
 
+def times_of(case):
+    return int(case.get('times', '1'))
+
+
 def of_bytes(case, cases, member):
     """The bytes of a vector: from its input, by a replacement, or as they stand."""
     if 'of' in case:
         text = cases[case['of']][member]
-        assert case['from'] in text, case['id']
-        return text.replace(case['from'], case['to'], 1).encode('utf-8')
+        for step in [case] + case.get('also', []):
+            assert step['from'] in text, case['id']
+            text = text.replace(step['from'], step['to'] * times_of(step), 1)
+        return text.encode('utf-8')
     if member + '_hex' in case:
         return bytes.fromhex(case[member + '_hex'])
     return case[member].encode('utf-8')
@@ -83,7 +89,8 @@ def filled_in(value, records):
 
 
 def value_mismatches(case):
-    word, canonical, _ = verdict_of(values.check, case['type'], case['value'])
+    value = case['value'] * times_of(case) if 'times' in case else case['value']
+    word, canonical, _ = verdict_of(values.check, case['type'], value)
     return [('verdict', case['verdict'], word), ('canonical', case.get('canonical'), canonical)]
 
 
@@ -185,32 +192,36 @@ def check_assertions(vectors, file):
                       [('verdict', case['verdict'], judged.get(case['id']))])
 
 
+def good_record(vectors, name):
+    return texts.read_record(of_bytes(vectors.records[name], vectors.records, 'record'))
+
+
 def check_rows(vectors, file):
     for case in vectors.files[file]:
-        record = texts.read_record(of_bytes(vectors.records[case['record']], {}, 'record'))
+        record = good_record(vectors, case['record'])
         changes = []
         if 'superseded' in case:
-            old = of_bytes(vectors.records[case['superseded']], {}, 'record')
-            changes = differences.changes(texts.read_record(old), record)
+            changes = differences.changes(good_record(vectors, case['superseded']), record)
         rows = card.rows(record, changes)
-        mismatches = [('row %d' % number, expected, got)
-                      for number, (expected, got) in enumerate(zip(case['rows'], rows), 1)]
-        vectors.score(file, case, mismatches + [
-            ('number of rows', len(case['rows']), len(rows)),
-            ('deny-only', False, card.deny_only(record, rows)),
-        ])
+        mismatches = [('deny-only', case.get('deny_only'), card.deny_only(record, rows))]
+        if 'rows' in case:
+            rows = [row for row in rows if row['section'] == case.get('section', row['section'])]
+            mismatches += [('row %d' % number, expected, got)
+                           for number, (expected, got) in enumerate(zip(case['rows'], rows), 1)]
+            mismatches.append(('number of rows', len(case['rows']), len(rows)))
+        vectors.score(file, case, mismatches)
 
 
-def hostile_value(case):
+def shown_value(case):
     mismatches = value_mismatches(case)
     if case['verdict'] == 'ok':
         made = card.value_row('argument', 'Value', case['type'], case['value'])
-        unreadable = card.unreadable(card.lines_of(case['type'], case['value']))
+        reason = card.unreadable_reason([('Value', case['type'], case['value'])])
         mismatches += [
             ('lines', case['lines'], made['lines']),
             ('notes', case['notes'], made['notes']),
             ('empty', case.get('empty', False), made['empty']),
-            ('deny-only', 'deny_only' in case, unreadable or card.too_long([made])),
+            ('deny-only', case.get('deny_only'), reason or card.long_reason([made])),
         ]
     return mismatches
 
@@ -218,7 +229,7 @@ def hostile_value(case):
 def check_hostile(vectors, file):
     for case in vectors.files[file]:
         if 'type' in case:
-            mismatches = hostile_value(case)
+            mismatches = shown_value(case)
         elif 'of' in case:
             data = of_bytes(case, vectors.records, 'record')
             mismatches = [('verdict', case['verdict'], verdict_of(texts.read_record, data)[0])]
@@ -226,6 +237,11 @@ def check_hostile(vectors, file):
             data = of_bytes(case, {}, 'json')
             mismatches = [('verdict', case['verdict'], verdict_of(json_text.read, data)[0])]
         vectors.score(file, case, mismatches)
+
+
+def check_shown(vectors, file):
+    for case in vectors.files[file]:
+        vectors.score(file, case, shown_value(case))
 
 
 def main():
@@ -237,7 +253,7 @@ def main():
     for check, file in ((check_values, 'values.json'), (check_policy, 'policy.json'),
                         (check_records, 'records.json'), (check_statements, 'statements.json'),
                         (check_assertions, 'assertions.json'), (check_rows, 'rows.json'),
-                        (check_hostile, 'hostile.json')):
+                        (check_hostile, 'hostile.json'), (check_shown, 'shown.json')):
         check(vectors, file)
     unchecked = vectors.total() - vectors.passed - vectors.failed
     if unchecked:

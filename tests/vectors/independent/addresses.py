@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """TYPES, Addresses: for each type, whether a spelling is canonical and which one is named."""
-import encodings.idna
 import ipaddress
 import re
-import unicodedata
+
+from . import unidata
 
 LABEL = re.compile(r'[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?')
 NUMERIC = re.compile(r'[0-9]+|0x[0-9a-f]*')
@@ -47,20 +47,30 @@ def hostname(text):
     return host_name(text) or ipv4(text)
 
 
-def idna(text):
-    """The ASCII form, in lower case, without a full stop at the end; None where there is none."""
-    labels = re.split('[.\u3002]', unicodedata.normalize('NFKC', text))
-    if len(labels) > 1 and labels[-1] == '':
-        labels.pop()
-    try:
-        return '.'.join(encodings.idna.ToASCII(label).decode('ascii').lower() if label else ''
-                        for label in labels)
-    except UnicodeError:
+def ascii_lower(text):
+    return ''.join(character.lower() if character.isascii() else character for character in text)
+
+
+def a_label(label):
+    """A label in ASCII; None where not all versions of IDNA find the same."""
+    if label.isascii():
+        return label
+    if (label.startswith('xn--') or unidata.mark(label[0]) or '-' in (label[0], label[-1])
+            or not all(character == '-' or unidata.letter(character) or unidata.mark(character)
+                       or unidata.decimal_digit(character) for character in label)
+            or not unidata.unmapped(label)):
         return None
+    return 'xn--' + label.encode('punycode').decode('ascii')
+
+
+def name_domain(text):
+    """The name in ASCII, in lower case, without one full stop at the end; None where none is."""
+    labels = [a_label(label) for label in ascii_lower(text).removesuffix('.').split('.')]
+    return None if None in labels else '.'.join(labels)
 
 
 def name_hostname(text):
-    return ipv6_spelling(text) if ':' in text else idna(text)
+    return ipv6_spelling(text) if ':' in text else name_domain(text)
 
 
 def split_port(text):
@@ -108,7 +118,7 @@ def email(text):
 
 def name_email(text):
     local, at, domain = text.partition('@')
-    named = idna(domain) if at else None
+    named = name_domain(domain) if at else None
     return None if named is None else local + '@' + named
 
 

@@ -6,6 +6,10 @@ from .notes import notes
 EFFECTS = {'irreversible': 'cannot be undone', 'reversible': 'can be undone',
            'read': 'only reads'}
 WORD_NONE = 'the word none: the value is not empty'
+BLANK_LINES = 'blank lines alone: the value is not empty'
+TOO_HIDDEN = ': too much of it cannot be shown'
+TOO_LONG = 'the card has more than 4000 lines'
+UNVERIFIED = 'The agent says, unverified'
 RECHECK = 'looked up again before it runs'
 
 
@@ -87,16 +91,34 @@ def unreadable(lines):
     return count > 8 and 3 * count > plain
 
 
+def says(lines, words):
+    """Whether one line is the words, without spaces at its ends, and all others are empty."""
+    spoken = [text.strip(' ').lower() for text in lines if text]
+    return spoken == [words]
+
+
+def first_notes(lines):
+    """Of a value that is not empty: what could be taken for one that is."""
+    if says(lines, 'none'):
+        return [WORD_NONE]
+    return [] if any(lines) else [BLANK_LINES]
+
+
+def value_notes(kind, value, lines):
+    if values.empty(kind, value):
+        return []
+    return first_notes(lines.lines) + notes(kind, value, lines.escapes)
+
+
 def row(section, label, lines, name='', kind='', noted=(), empty=False):
     return {'section': section, 'name': name, 'label': escaping.as_line(label).text, 'type': kind,
             'lines': lines, 'notes': list(noted), 'empty': empty}
 
 
 def value_row(section, label, kind, value, name=''):
-    lines, empty = lines_of(kind, value), values.empty(kind, value)
-    word = [WORD_NONE] if lines.lines == ['none'] and not empty else []
-    return row(section, label, lines.lines, name, kind, word + notes(kind, value, lines.escapes),
-               empty)
+    lines = lines_of(kind, value)
+    return row(section, label, lines.lines, name, kind, value_notes(kind, value, lines),
+               values.empty(kind, value))
 
 
 def entry_row(section, entry):
@@ -106,8 +128,10 @@ def entry_row(section, entry):
     return made
 
 
-def line(text):
-    return escaping.as_line(text).text
+def words_row(section, label, words):
+    """A row of members that have no type; the notes are those of the first."""
+    return row(section, label, [escaping.as_line(word).text for word in words],
+               noted=value_notes('line', words[0], lines_of('line', words[0])))
 
 
 def summary(record):
@@ -115,42 +139,57 @@ def summary(record):
     initiator = run.get('initiator')
     started = [initiator['name'], 'uid ' + initiator['uid']] if initiator else ['the agent itself']
     lines = (
-        ('Action', [line(action['summary']), action['id']]),
+        ('Action', [action['summary'], action['id']]),
         ('Agent', [agent['name'], 'uid ' + agent['uid'], 'part ' + agent['part']]),
         ('Acting for', [agent['owner']]),
-        ('Run', ([line(run['label'])] if run['label'] else []) + ['id ' + run['id']]),
+        ('Run', ([run['label']] if run['label'] else []) + ['id ' + run['id']]),
         ('Started by', started),
         ('Effect', [EFFECTS[action['effect']]]),
         ('Host', [record['host']]),
     )
-    return [row('summary', label, words) for label, words in lines]
+    return lines
 
 
 def settings(record):
     executor = record['executor']
-    credential = executor['credential']
-    return ([row('setting', 'Module', [executor['module']]),
-             row('setting', 'Credential', [credential or 'none'], empty=credential == '')]
+    credential = (words_row('setting', 'Credential', [executor['credential']])
+                  if executor['credential'] else
+                  row('setting', 'Credential', ['none'], empty=True))
+    return ([words_row('setting', 'Module', [executor['module']]), credential]
             + [entry_row('setting', entry) for entry in executor['settings']]
-            + [row('setting', 'Policy', [record['policy']])])
+            + [words_row('setting', 'Policy', [record['policy']])])
 
 
 def rows(record, changes=()):
     """The card; `changes` are the rows of what it replaces, where it replaces anything."""
-    return (summary(record) + list(changes)
+    return ([words_row('summary', label, words) for label, words in summary(record)]
+            + list(changes)
             + [entry_row('argument', entry) for entry in record['arguments']]
             + [entry_row('fact', entry) for entry in record['facts']]
             + settings(record)
-            + [value_row('claim', 'The agent says, unverified', 'text', record.get('claim', ''))])
+            + [value_row('claim', UNVERIFIED, 'text', record.get('claim', ''))])
 
 
-def too_long(all_rows):
-    return sum(1 + len(text) // 80 for made in all_rows for text in made['lines']) > 4000
+def unreadable_reason(parts):
+    """Parts are label, type and value, in the order of their rows."""
+    return next((escaping.as_line(label).text + TOO_HIDDEN for label, kind, value in parts
+                 if unreadable(lines_of(kind, value))), None)
+
+
+def long_reason(all_rows):
+    count = sum(1 + len(text) // 80 for made in all_rows for text in made['lines'])
+    return TOO_LONG if count > 4000 else None
 
 
 def deny_only(record, all_rows):
-    entries = record['arguments'] + record['facts'] + record['executor']['settings']
-    parts = [(entry['type'], entry['value']) for entry in entries]
-    parts += [('text', record.get('claim', '')), ('line', record['action']['summary']),
-              ('line', record['run']['label'])]
-    return too_long(all_rows) or any(unreadable(lines_of(*part)) for part in parts)
+    """Why the card can only be denied; None where it can be approved."""
+    executor = record['executor']
+    entries = [(entry['label'], entry['type'], entry['value'])
+               for entry in record['arguments'] + record['facts']]
+    settings_of = [(entry['label'], entry['type'], entry['value'])
+                   for entry in executor['settings']]
+    parts = ([(label, 'line', words[0]) for label, words in summary(record)] + entries
+             + [('Module', 'line', executor['module']),
+                ('Credential', 'line', executor['credential'])] + settings_of
+             + [('Policy', 'line', record['policy']), (UNVERIFIED, 'text', record.get('claim', ''))])
+    return unreadable_reason(parts) or long_reason(all_rows)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """THE CARD, Differences: the rows of a card that replaces an older record."""
-from .card import lines_of, row
-from .notes import notes
+from .card import lines_of, row, says, value_notes
 
 BEFORE = (('action/summary', 'Action'), ('action/id', 'Action id'), ('action/effect', 'Effect'),
           ('agent/name', 'Agent'), ('agent/uid', 'Agent uid'), ('agent/part', 'Part'),
@@ -22,10 +21,17 @@ def at_path(record, path):
     return ('text' if path == 'claim' else 'line', value)
 
 
+NOT_THERE = '(not there)'
+
+
 def side(word, pair):
-    lines = lines_of(*pair) if pair else None
-    shown = lines.lines if lines else ['(not there)']
-    return [word + text for text in shown], notes(*pair, lines.escapes) if pair else []
+    """The lines and the notes of one value, or that it is not there."""
+    if pair is None:
+        return [word + NOT_THERE], []
+    lines = lines_of(*pair)
+    noted = ['the words (not there): the value is there'] if says(lines.lines, NOT_THERE) else []
+    noted += value_notes(*pair, lines)
+    return [word + text for text in lines.lines], [word + text for text in noted]
 
 
 def change(path, label, old, new):
@@ -35,7 +41,7 @@ def change(path, label, old, new):
     old_lines, old_notes = side('old: ', old)
     new_lines, new_notes = side('new: ', new)
     return row('change', label, old_lines + new_lines, path, new[0] if new else '',
-               dict.fromkeys(old_notes + new_notes))
+               old_notes + new_notes)
 
 
 def fields(old, new, paths):

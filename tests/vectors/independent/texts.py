@@ -7,7 +7,7 @@ from . import addresses, json_text, values
 from .refusal import Refused
 
 NAME = r'[a-z][a-z0-9_-]{0,63}'
-ACTION = re.compile(NAME + r'(\.' + NAME + r')*')
+ACTION = re.compile(r'[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+')
 CREDENTIAL = re.compile(r'[a-z0-9][a-z0-9._-]{0,63}')
 UID = re.compile(r'0|[1-9][0-9]{0,9}')
 ID = re.compile(r'[0-9a-f]{32}')
@@ -119,10 +119,11 @@ def check_claim(record):
     if 'claim' not in record:
         return
     claim = record['claim']
-    if not isinstance(claim, str) or not of_type('text')(claim):
+    if not isinstance(claim, str) or claim == '':
         raise Refused('bad-record')
     if values.size_of(claim) > CLAIM_LIMIT:
         raise Refused('too-large')
+    values.check('text', claim)
 
 
 def check_entry(entry, names, section):

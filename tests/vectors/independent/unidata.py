@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The Unicode Character Database, version 15.0.0, as Debian's package unicode-data has it.
 
-Only normal form C is Python's own: its database may be a version older, which matters to no
-character that composes.
+Only the normal forms are Python's own: its database may be a version older, which matters to no
+character that composes; what decomposes otherwise is looked up here.
 """
 import bisect
 import os
@@ -68,6 +68,12 @@ def characters():
     return Ranges(rows, ('Cn', '', ''))
 
 
+def case_folding():
+    """Full case folding: what a character becomes, where it does not stay as it is."""
+    return {chr(int(fields[0], 16)): ''.join(chr(int(point, 16)) for point in fields[2].split())
+            for fields in lines('CaseFolding.txt') if fields[1] in ('C', 'F')}
+
+
 class Tables:
     """Loaded when first asked for."""
 
@@ -78,6 +84,7 @@ class Tables:
         self.scripts = properties('Scripts.txt', default='Unknown')
         self.ignorable = properties('DerivedCoreProperties.txt', 'Default_Ignorable_Code_Point')
         self.bidi_control = properties('PropList.txt', 'Bidi_Control')
+        self.folding = case_folding()
 
     @classmethod
     def get(cls):
@@ -129,6 +136,15 @@ def letter(character):
 
 def decimal_digit(character):
     return category(character) == 'Nd' and pictured(character)
+
+
+def unmapped(text):
+    """Whether normal form KC and case folding leave a text as it is."""
+    if any(decomposition(character).startswith('<') for character in text):
+        return False
+    folded = ''.join(Tables.get().folding.get(character, character)
+                     for character in unicodedata.normalize('NFKC', text))
+    return unicodedata.normalize('NFKC', folded) == text
 
 
 def nfc(text):

@@ -10,11 +10,11 @@ ACCOUNT = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.@+$-]*')
 INTEGER = re.compile(r'0|-?[1-9][0-9]*')
 DECIMAL = re.compile(r'0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]*[1-9]')
 LOOSE = re.compile(r'([+-]?)([0-9]*)(\.([0-9]*))?')
-MOMENT = re.compile(r'([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}:[0-9]{2})([.,]0+)?'
-                    r'([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)')
+MOMENT = re.compile(r'([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.0+)?'
+                    r'(?:Z|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))')
 TIME = re.compile(r'[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z')
 TIME_FORMAT = '%Y-%m-%dT%H:%M:%SZ'
-DURATION = re.compile(r'([0-9]+)(s|min|h|d)')
+DURATION = re.compile(r'\+?([0-9]+)(s|min|h|d)')
 UNITS = (('d', 86400), ('h', 3600), ('min', 60), ('s', 1))
 HEX64 = re.compile(r'[0-9a-f]{64}')
 STRING_LIMIT, LIST_LIMIT, FILE_LIMIT, FILES_LIMIT = 65536, 1000, 26214400, 16
@@ -83,7 +83,7 @@ def decimal(value):
 
 def name_decimal(value):
     match = LOOSE.fullmatch(value)
-    if not match or not digits_in(value):
+    if not match or not match.group(2) + (match.group(4) or ''):
         return None
     whole, fraction = match.group(2).lstrip('0') or '0', (match.group(4) or '').rstrip('0')
     number = whole + ('.' + fraction if fraction else '')
@@ -124,7 +124,7 @@ def size(value):
 
 
 def name_size(value):
-    return name_integer(value)
+    return None if value.startswith('-') else name_integer(value)
 
 
 def timestamp(value):
@@ -139,17 +139,14 @@ def timestamp(value):
 
 def name_timestamp(value):
     match = MOMENT.fullmatch(value)
-    if not match:
+    if not match or not timestamp(match.group(1) + 'Z'):
         return None
-    offset = match.group(4)
+    sign, hours, minutes = match.group(2, 3, 4)
+    shift = datetime.timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+    moment = datetime.datetime.strptime(match.group(1) + 'Z', TIME_FORMAT)
     try:
-        moment = datetime.datetime.strptime(match.group(1) + 'T' + match.group(2) + 'Z',
-                                            TIME_FORMAT)
-        if offset not in 'Zz':
-            hours, minutes = int(offset[1:3]), int(offset[3:].lstrip(':') or 0)
-            shift = datetime.timedelta(hours=hours, minutes=minutes)
-            moment = moment - shift if offset[0] == '+' else moment + shift
-    except (ValueError, OverflowError):
+        moment = moment + shift if sign == '-' else moment - shift
+    except OverflowError:
         return None
     return '%04d-%s' % (moment.year, moment.strftime(TIME_FORMAT).split('-', 1)[1])
 
@@ -242,10 +239,12 @@ def check_file(value):
         if file_name(named):
             raise Refused('not-canonical', named)
         raise Refused('bad-value')
-    if not size(value['size']) or not HEX64.fullmatch(value['sha256']):
+    if not size(value['size']):
         raise Refused('bad-value')
     if int(value['size']) > FILE_LIMIT:
         raise Refused('too-large')
+    if not HEX64.fullmatch(value['sha256']):
+        raise Refused('bad-value')
 
 
 def check_file_list(value):
