@@ -55,6 +55,15 @@ us_error_has_reason (const GError *error, const char *reason)
          strncmp (error->message, reason, len) == 0 && error->message[len] == ':';
 }
 
+char *
+us_error_reason (const GError *error)
+{
+  const char *colon = error->domain == US_ERROR ? strchr (error->message, ':') : NULL;
+
+  return colon != NULL ? g_strndup (error->message, (gsize) (colon - error->message))
+                       : g_strdup ("");
+}
+
 const char *
 us_error_name (UsError code)
 {

@@ -50,6 +50,9 @@ gboolean us_error_set (GError **error, UsError code, const char *reason, const c
 /* us_error_has_reason: whether @error is of this domain and its message starts with @reason. */
 gboolean us_error_has_reason (const GError *error, const char *reason);
 
+/* us_error_reason: the word before the colon; "" where there is none.  (transfer full) */
+char *us_error_reason (const GError *error);
+
 /* us_error_name: the last part of the D-Bus name of @code, "Unavailable" for anything unknown. */
 const char *us_error_name (UsError code);
 

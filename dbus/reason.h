@@ -103,6 +103,7 @@
 #define US_REASON_BAD_KEY "bad-key"                 /* a public key of another form */
 #define US_REASON_OTHER_KEY "other-key"             /* signed, but not by a key that was given */
 #define US_REASON_BAD_RECEIPT "bad-receipt"
+#define US_REASON_BAD_OUTCOME "bad-outcome"         /* the entries do not tell of this outcome */
 #define US_REASON_PRUNED "pruned"                   /* the evidence of it was pruned */
 
 /* A person's side. */

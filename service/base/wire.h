@@ -78,6 +78,11 @@
 #define WIRE_MAY_PAUSE "(us)"
 #define WIRE_MAY_PAUSE_REPLY "(b)"
 
+/* RECEIPT: s request id, ay record bytes, for where the ledger kept the digest alone, or none.
+ * Reply: ay undersign.receipt/1. */
+#define WIRE_RECEIPT "(say)"
+#define WIRE_RECEIPT_REPLY "(ay)"
+
 /* --- from uid 0 --- */
 
 /* ENROL: s name, u uid, s kind, s label, s rp, s origin, ay challenge, ay clientDataJSON, ay

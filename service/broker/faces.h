@@ -35,6 +35,7 @@ void handle_register (Broker *broker, Call *call, Request *request);
 void handle_get_card (Broker *broker, Call *call, Request *request);
 void handle_open_file (Broker *broker, Call *call, Request *request);
 void handle_pause_agent (Broker *broker, Call *call, Request *request);
+void handle_get_receipt (Broker *broker, Call *call, Request *request);
 
 /* answer-face.c */
 void handle_get_statement (Broker *broker, Call *call, Request *request);

@@ -34,6 +34,7 @@ const Member members[] = {
   { APPROVER, "OpenFile", "osu", FALSE, ROLE_APPROVER, ABOUT_CARD, handle_open_file },
   { APPROVER, "Approve", "oaya{sv}", FALSE, ROLE_APPROVER, ABOUT_CARD, handle_approve },
   { APPROVER, "Deny", "osa{sv}", FALSE, ROLE_APPROVER, ABOUT_CARD, handle_deny },
+  { APPROVER, "GetReceipt", "o", FALSE, ROLE_APPROVER, ABOUT_CARD, handle_get_receipt },
   { APPROVER, "PauseAgent", "su", FALSE, ROLE_APPROVER, ABOUT_NOTHING, handle_pause_agent },
 
   { REQUEST, "GetState", "", TRUE, ROLE_ANYONE, ABOUT_REQUEST, handle_get_state },

@@ -68,8 +68,8 @@ handle_close (Session *session, GVariant *body, GError **error)
   return g_variant_new (WIRE_EMPTY);
 }
 
-static const char *
-state_name (LedgerState state)
+const char *
+ledger_state_name (LedgerState state)
 {
   switch (state)
     {
@@ -99,6 +99,6 @@ handle_query (Session *session, GVariant *body, GError **error)
   if (!request_id_check (request, error) ||
       !ledger_query (session->executor->ledger, request, &status, error))
     return NULL;
-  return g_variant_new (WIRE_QUERY_REPLY, state_name (status.state), status.why, status.by,
+  return g_variant_new (WIRE_QUERY_REPLY, ledger_state_name (status.state), status.why, status.by,
                         status.reason, status.result);
 }

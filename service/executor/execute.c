@@ -125,11 +125,56 @@ run (Session *session, const Prepared *prepared)
   return g_variant_new (WIRE_EXECUTE_OUTCOME, outcome, result);
 }
 
-GVariant *
-handle_execute (Session *session, GVariant *body, GError **error)
+/*
+ * refusal_is_final: a check has found that this may not run.  Not, where nothing was found but that
+ * something is away or halted, or that persons have yet to answer.
+ */
+static gboolean
+refusal_is_final (const GError *refusal)
+{
+  static const UsError final[] = { US_ERROR_REFUSED, US_ERROR_LIMIT_EXCEEDED, US_ERROR_NOT_APPROVER,
+                                   US_ERROR_WRONG_ASSERTION, US_ERROR_UNKNOWN_ACTION };
+
+  if (us_error_has_reason (refusal, US_REASON_NOT_APPROVED) ||
+      us_error_has_reason (refusal, US_REASON_BAD_SEAL))
+    return FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (final); i++)
+    if (g_error_matches (refusal, US_ERROR, (int) final[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/*
+ * refusal_note: that what a person has approved was then refused by a check, is in the audit log.  Of
+ * what nobody has approved there is no trace: an agent could make as many as it likes.  A ledger
+ * that can't be written changes nothing about the refusal.
+ */
+static void
+refusal_note (Session *session, GVariant *prepared_body, const GError *refusal)
+{
+  Ledger *ledger = session->executor->ledger;
+  g_autoptr (GBytes) record = NULL;
+  g_autoptr (GPtrArray) answers = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *request = NULL;
+  g_autofree char *reason = us_error_reason (refusal);
+  guint8 digest[PAE_DIGEST_SIZE];
+
+  if (!refusal_is_final (refusal) ||
+      !prepared_seal_is_good (session, prepared_body, &request, &record))
+    return;
+  pae_sha256 (PAE_TYPE_RECORD, record, digest);
+  answers = ledger_answers (ledger, request, digest, &error);
+  if (answers != NULL && answers->len == 0)
+    return;
+  if (answers == NULL || !ledger_note_refusal (ledger, request, digest, reason, &error))
+    g_info ("the refusal of %s is not in the ledger: %s", request, error->message);
+}
+
+static GVariant *
+execute (Session *session, GVariant *prepared_body, GError **error)
 {
   Executor *executor = session->executor;
-  g_autoptr (GVariant) prepared_body = g_variant_get_child_value (body, 0);
   g_autoptr (Prepared) prepared = prepared_open (session, prepared_body, error);
   g_autoptr (PolicyDecision) decision = NULL;
   g_autoptr (GPtrArray) answers = NULL;
@@ -147,4 +192,19 @@ handle_execute (Session *session, GVariant *body, GError **error)
   if (!consume (session, prepared, decision, answers, error))
     return NULL;
   return run (session, prepared);
+}
+
+GVariant *
+handle_execute (Session *session, GVariant *body, GError **error)
+{
+  g_autoptr (GVariant) prepared_body = g_variant_get_child_value (body, 0);
+  g_autoptr (GError) refusal = NULL;
+  GVariant *reply = execute (session, prepared_body, &refusal);
+
+  if (reply == NULL)
+    {
+      refusal_note (session, prepared_body, refusal);
+      g_propagate_error (error, g_steal_pointer (&refusal));
+    }
+  return reply;
 }

@@ -77,6 +77,7 @@ GVariant *handle_query (Session *session, GVariant *body, GError **error);
 GVariant *handle_policy (Session *session, GVariant *body, GError **error);
 GVariant *handle_approver (Session *session, GVariant *body, GError **error);
 GVariant *handle_may_pause (Session *session, GVariant *body, GError **error);
+GVariant *handle_receipt (Session *session, GVariant *body, GError **error);
 GVariant *handle_enrol (Session *session, GVariant *body, GError **error);
 GVariant *handle_revoke (Session *session, GVariant *body, GError **error);
 GVariant *handle_passkeys (Session *session, GVariant *body, GError **error);
@@ -91,6 +92,9 @@ GVariant *handle_status (Session *session, GVariant *body, GError **error);
 
 /* denial_reason_check: one of the five words, or "". */
 gboolean denial_reason_check (const char *reason, GError **error);
+
+/* ledger_state_name: the word of QUERY. */
+const char *ledger_state_name (LedgerState state);
 
 /* session_extend: gives the worker time for a module's call. */
 void session_extend (Session *session);

@@ -67,6 +67,31 @@ seal_check (Session *session,
   return TRUE;
 }
 
+gboolean
+prepared_seal_is_good (Session *session, GVariant *body, char **out_request, GBytes **out_record)
+{
+  g_autoptr (GVariant) request = g_variant_get_child_value (body, 0);
+  g_autoptr (GVariant) record_array = g_variant_get_child_value (body, 2);
+  g_autoptr (GVariant) seal_array = g_variant_get_child_value (body, 4);
+  g_autoptr (GBytes) record = bytes_of (record_array);
+  g_autoptr (GBytes) seal = bytes_of (seal_array);
+  guint8 digest[PAE_DIGEST_SIZE], made[PAE_DIGEST_SIZE];
+  guint64 deadline = 0;
+  const char *id = NULL;
+
+  g_variant_get_child (request, 0, "&s", &id);
+  g_variant_get_child (body, 3, "t", &deadline);
+  pae_sha256 (PAE_TYPE_RECORD, record, digest);
+  if (!request_id_check (id, NULL) ||
+      !ledger_seal (session->executor->ledger, id, digest, deadline, made, NULL) ||
+      g_bytes_get_size (seal) != PAE_DIGEST_SIZE ||
+      !digest_equal (g_bytes_get_data (seal, NULL), made))
+    return FALSE;
+  *out_request = g_strdup (id);
+  *out_record = g_steal_pointer (&record);
+  return TRUE;
+}
+
 Prepared *
 prepared_open (Session *session, GVariant *body, GError **error)
 {

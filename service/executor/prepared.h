@@ -23,6 +23,11 @@ typedef struct
  * Returns: NULL with reason bad-seal, deadline-passed, record-changed or those of proposal_new().
  */
 Prepared *prepared_open (Session *session, GVariant *body, GError **error);
+/* prepared_seal_is_good: that this was prepared here, whatever else is wrong with it by now. */
+gboolean prepared_seal_is_good (Session *session,
+                                GVariant *body,
+                                char **out_request,
+                                GBytes **out_record);
 void prepared_free (Prepared *prepared);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Prepared, prepared_free)
 

@@ -36,6 +36,7 @@ static const struct
   { HANDOVER_POLICY, "policy", ROLE_BROKER, FALSE, WIRE_EMPTY, handle_policy },
   { HANDOVER_APPROVER, "approver", ROLE_BROKER, FALSE, WIRE_APPROVER_QUERY, handle_approver },
   { HANDOVER_MAY_PAUSE, "may-pause", ROLE_BROKER, FALSE, WIRE_MAY_PAUSE, handle_may_pause },
+  { HANDOVER_RECEIPT, "receipt", ROLE_BROKER, FALSE, WIRE_RECEIPT, handle_receipt },
   { HANDOVER_ENROL, "enrol", ROLE_ADMIN, FALSE, WIRE_ENROL, handle_enrol },
   { HANDOVER_REVOKE, "revoke", ROLE_ADMIN, FALSE, WIRE_REVOKE, handle_revoke },
   { HANDOVER_PASSKEYS, "passkeys", ROLE_ADMIN, FALSE, WIRE_EMPTY, handle_passkeys },

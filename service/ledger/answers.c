@@ -25,7 +25,7 @@ answer_free (Answer *answer)
   g_free (answer);
 }
 
-static Answer *
+Answer *
 answer_read_row (sqlite3_stmt *query, const char *request, const guint8 digest[PAE_DIGEST_SIZE])
 {
   Answer *answer = g_new0 (Answer, 1);
@@ -57,8 +57,7 @@ ledger_answers (Ledger *ledger,
   gboolean row = FALSE;
 
   query = query_new (ledger, error,
-                     "SELECT name, uid, credential, statement, nonce, issued, expires, "
-                     "client_data, auth_data, signature, counter FROM answer "
+                     "SELECT " ANSWER_COLUMNS " FROM answer "
                      "WHERE request = ? AND digest = ? AND decision = 'approve' ORDER BY id",
                      "sd", request, digest);
   if (query == NULL)

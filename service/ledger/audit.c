@@ -209,8 +209,7 @@ audit_select (Ledger *ledger, guint64 seq, gint64 count, GError **error)
                     (gint64) MIN (seq, (guint64) G_MAXINT64), count);
 }
 
-/* audit_read_row: FALSE with reason ledger for a row of another shape. */
-static AuditEntry *
+AuditEntry *
 audit_read_row (sqlite3_stmt *query, GError **error)
 {
   g_autoptr (AuditEntry) entry = g_new0 (AuditEntry, 1);

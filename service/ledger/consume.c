@@ -67,15 +67,30 @@ request_insert (Ledger *ledger, const Consumption *consumption, GError **error)
                     record_action_id (record), clock_wall ());
 }
 
+static gboolean
+superseded_note (Ledger *ledger, const Consumption *consumption, GError **error)
+{
+  JsonTree *details = json_tree_new_object ();
+
+  json_tree_add_string (details, "request", consumption->supersedes);
+  audit_add_digest (details, "record", consumption->supersedes_digest);
+  json_tree_add_string (details, "successor", consumption->request);
+  return audit_append (ledger, AUDIT_EXECUTOR, "superseded", details, error);
+}
+
 /* superseded_end: of two requests of which one supersedes the other, only one is ever consumed; and
  * of several that supersede the same one, too. */
 static gboolean
 superseded_end (Ledger *ledger, const Consumption *consumption, GError **error)
 {
   g_autoptr (GBytes) none = g_bytes_new_static ("", 0);
+  g_auto (LedgerStatus) status = { 0 };
 
   if (consumption->supersedes == NULL)
     return TRUE;
+  if (!ledger_query (ledger, consumption->supersedes, &status, error) ||
+      (status.state == LEDGER_NONE && !superseded_note (ledger, consumption, error)))
+    return FALSE;
   return query_run (ledger, error, NULL,
                     "INSERT INTO request (id, consumed, why, \"by\", reason, record, digest, "
                     "successor, created) VALUES (?, 0, 'superseded', '', '', ?, ?, ?, ?) "

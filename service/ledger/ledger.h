@@ -218,6 +218,54 @@ gboolean ledger_resolve (Ledger *ledger,
                          uid_t by,
                          GError **error);
 
+/* --- evidence --- */
+
+/*
+ * ledger_note_refusal: an audit entry that a check at the execution has failed of a request that a
+ * person had approved; one a request.  It ends nothing: that is the broker's to do, and a broker
+ * that says something else later is refused or not by what is then.
+ */
+gboolean ledger_note_refusal (Ledger *ledger,
+                              const char *request,
+                              const guint8 digest[PAE_DIGEST_SIZE],
+                              const char *reason,
+                              GError **error);
+
+typedef struct
+{
+  Answer *answer;
+  Passkey *passkey; /* as it is enrolled now */
+  gboolean approves, used;
+} EvidenceAnswer;
+
+/* What there is of a request, all read at one moment. */
+typedef struct
+{
+  LedgerStatus status;
+  GBytes *record;     /* empty where it was not kept */
+  gboolean has_digest;
+  guint8 digest[PAE_DIGEST_SIZE];
+  char *successor;    /* "" for none */
+  GPtrArray *answers; /* (element-type EvidenceAnswer): those on this digest */
+  GPtrArray *entries; /* (element-type AuditEntry): those of this request */
+  char *refused;      /* (nullable): without a row: the reason of a refusal at the execution */
+  guint64 seq;        /* of the last entry of the log */
+  guint8 head[PAE_DIGEST_SIZE];
+} Evidence;
+
+void evidence_free (Evidence *evidence);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Evidence, evidence_free)
+
+/*
+ * ledger_evidence:
+ * @digest: (nullable): of the record, for a request without a row
+ * Returns: NULL with US_ERROR_NOT_FOUND, reason pruned, where some of it is gone.
+ */
+Evidence *ledger_evidence (Ledger *ledger,
+                           const char *request,
+                           const guint8 *digest,
+                           GError **error);
+
 gboolean ledger_halt (Ledger *ledger, uid_t by, const char *why, GError **error);
 /* ledger_resume: ends a halt; after ledger-behind or mark it also makes a new seal key, so that
  * every approval not yet used is void, and a new mark. */

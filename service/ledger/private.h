@@ -98,6 +98,8 @@ gboolean audit_append (
     Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error);
 gboolean
 audit_head (Ledger *ledger, guint64 *out_seq, guint8 out_hash[PAE_DIGEST_SIZE], GError **error);
+/* audit_read_row: seq, entry, hash; NULL with reason ledger for a row of another shape. */
+AuditEntry *audit_read_row (sqlite3_stmt *query, GError **error);
 void audit_add_uid (JsonTree *details, const char *name, uid_t uid);
 void audit_add_number (JsonTree *details, const char *name, guint64 number);
 void audit_add_digest (JsonTree *details, const char *name, const guint8 digest[PAE_DIGEST_SIZE]);
@@ -108,6 +110,14 @@ void audit_add_bytes (JsonTree *details, const char *name, GBytes *bytes); /* ba
 /* passkey_use: within a transaction: active, and the counter grows.  Where it does not, the passkey
  * is marked suspect, the transaction is committed, and the error is of reason counter. */
 gboolean passkey_use (Transaction *transaction, const Answer *answer, GError **error);
+#define ANSWER_COLUMNS                                                                             \
+  "name, uid, credential, statement, nonce, issued, expires, client_data, auth_data, signature, "  \
+  "counter"
+#define ANSWER_N_COLUMNS 11
+/* answer_read_row: of a query that selects ANSWER_COLUMNS first. */
+Answer *answer_read_row (sqlite3_stmt *query,
+                         const char *request,
+                         const guint8 digest[PAE_DIGEST_SIZE]);
 gboolean answer_insert (Transaction *transaction,
                         const Answer *answer,
                         const char *decision,

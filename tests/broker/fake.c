@@ -393,6 +393,20 @@ do_execute (Fake *fake, int sock, const Handover *call)
                  NULL);
 }
 
+/* A receipt that says no more than what it was asked with. */
+static GVariant *
+do_receipt (Fake *fake, const Handover *call, GError **error)
+{
+  g_autoptr (GVariant) record = NULL;
+  g_autofree char *text = NULL;
+  const char *id = NULL;
+
+  g_variant_get (call->body, "(&s@ay)", &id, &record);
+  text = g_strdup_printf ("%s %" G_GSIZE_FORMAT, id, g_variant_get_size (record));
+  return g_variant_new ("(@ay)", g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, text,
+                                                            strlen (text), 1));
+}
+
 static void
 do_policy (Fake *fake, int sock)
 {
@@ -410,6 +424,7 @@ static const struct
   { HANDOVER_CLOSE, WIRE_CLOSE, do_close },       { HANDOVER_QUERY, WIRE_QUERY, do_query },
   { HANDOVER_APPROVER, WIRE_APPROVER_QUERY, do_approver },
   { HANDOVER_MAY_PAUSE, WIRE_MAY_PAUSE, do_may_pause },
+  { HANDOVER_RECEIPT, WIRE_RECEIPT, do_receipt },
   { HANDOVER_EXECUTE, WIRE_EXECUTE, NULL },       { HANDOVER_POLICY, WIRE_EMPTY, NULL },
 };
 

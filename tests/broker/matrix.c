@@ -119,7 +119,7 @@ compare (const Matrix *matrix, const char *member, const char *wanted, const Ans
 static GVariant *
 body_about (const char *member, const char *request)
 {
-  if (g_str_has_suffix (member, ".GetCard"))
+  if (g_str_has_suffix (member, ".GetCard") || g_str_has_suffix (member, ".GetReceipt"))
     return g_variant_new ("(o)", request);
   if (g_str_has_suffix (member, ".GetStatement"))
     return g_variant_new ("(oa{sv})", request, NULL);

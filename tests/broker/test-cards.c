@@ -247,7 +247,8 @@ test_card (Bed *bed, gconstpointer config)
 static void
 test_card_of_others (Bed *bed, gconstpointer config)
 {
-  static const char *const members[] = { "GetCard", "GetStatement", "OpenFile", "Approve", "Deny" };
+  static const char *const members[] = { "GetCard", "GetStatement", "OpenFile", "Approve", "Deny",
+                                         "GetReceipt" };
   g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
   g_autoptr (Caller) alice = bed_caller (bed, FAKE_ALICE);
   g_autofree char *run = caller_open_run (agent, "ticket");
@@ -264,6 +265,7 @@ test_card_of_others (Bed *bed, gconstpointer config)
           g_variant_new ("(osu)", paths[j], "attachment", 0),
           g_variant_new ("(o@aya{sv})", paths[j], g_variant_new_bytestring ("x"), NULL),
           g_variant_new ("(osa{sv})", paths[j], "other", NULL),
+          g_variant_new ("(o)", paths[j]),
         };
         g_autoptr (GError) error = NULL;
 

@@ -43,7 +43,8 @@ call_good (Bench *bench, HandoverKind kind, GVariant *body, const char *type, Ha
 
 static const HandoverKind broker_kinds[] = { HANDOVER_PREPARE, HANDOVER_ANSWER, HANDOVER_EXECUTE,
                                              HANDOVER_CLOSE,   HANDOVER_QUERY,  HANDOVER_POLICY,
-                                             HANDOVER_APPROVER, HANDOVER_MAY_PAUSE };
+                                             HANDOVER_APPROVER, HANDOVER_MAY_PAUSE,
+                                             HANDOVER_RECEIPT };
 static const HandoverKind admin_kinds[] = { HANDOVER_ENROL, HANDOVER_REVOKE, HANDOVER_PASSKEYS,
                                             HANDOVER_HALT,  HANDOVER_RESUME, HANDOVER_RESOLVE,
                                             HANDOVER_AUDIT, HANDOVER_RELOAD,
@@ -72,7 +73,7 @@ test_roles (Bench *bench, gconstpointer data)
 static void
 test_unknown_kinds (Bench *bench, gconstpointer data)
 {
-  static const HandoverKind kinds[] = { HANDOVER_REPLY, HANDOVER_RECEIPT, HANDOVER_MODULE_EXECUTE,
+  static const HandoverKind kinds[] = { HANDOVER_REPLY, HANDOVER_MODULE_EXECUTE,
                                         HANDOVER_MODULE_DESCRIBE };
 
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)

@@ -38,6 +38,7 @@ fill (Fixture *fixture)
   g_autoptr (Record) other = fixture_record_to ("b@example.com");
   g_autoptr (Passkey) passkey = fixture_passkey ("it.lead", 1002, 0);
   g_autoptr (Answer) answer = fixture_answer (passkey, FIXTURE_REQUEST, record, 0);
+  guint8 image[PAE_DIGEST_SIZE] = { 1 };
 
   g_assert_true (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
   g_assert_true (ledger_add_answer (fixture->ledger, answer, &error));
@@ -46,6 +47,7 @@ fill (Fixture *fixture)
   g_assert_true (fixture_close_request (fixture, FIXTURE_OTHER, "denied", &error));
   g_assert_true (fixture_consume (fixture, FIXTURE_THIRD, other, &error));
   g_assert_true (ledger_finish (fixture->ledger, FIXTURE_THIRD, "unknown", "", &error));
+  g_assert_true (ledger_note_policy (fixture->ledger, image, TRUE, &error));
   g_assert_no_error (error);
 }
 

@@ -14,7 +14,7 @@ import sys
 
 # Who may include whom.  A folder may always include itself; one that is not here may not hold C.
 INNER = ["dbus", "service/base", "service/record", "service/policy", "service/passkey",
-         "service/ledger"]
+         "service/receipt", "service/ledger"]
 ARROWS = {
     "dbus": [],
     "service/abi": [],
@@ -22,6 +22,7 @@ ARROWS = {
     "service/record": ["dbus", "service/base"],
     "service/policy": ["dbus", "service/base", "service/record"],
     "service/passkey": ["dbus", "service/base", "service/record"],
+    "service/receipt": ["dbus", "service/base", "service/record", "service/passkey"],
     "service/ledger": INNER,
     "service/executor": INNER,
     "service/runner": INNER + ["service/abi"],
@@ -30,6 +31,8 @@ ARROWS = {
     "service/ctl": INNER,
     "module/executor": ["service/abi"],
     "module/judge": ["service/abi"],
+    "module/card/tty": ["dbus", "service/base", "service/record", "service/receipt",
+                        "module/card"],
     "module/card": ["dbus", "service/base", "service/record"],
     "agentlib/lib": ["dbus"],
     "agentlib/cli": ["dbus", "agentlib/lib"],

@@ -26,6 +26,7 @@ def approver_calls(path):
         "OpenFile": ("(osu)", (path, "paper", 0)),
         "Approve": ("(oaya{sv})", (path, b"{}", ASSERTION)),
         "Deny": ("(osa{sv})", (path, "other", {})),
+        "GetReceipt": ("(o)", (path,)),
         "PauseAgent": ("(su)", ("offboarding", 60)),
     }
 

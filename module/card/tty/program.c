@@ -25,6 +25,7 @@ static const VerbEntry verbs[] = {
   { "approve", verb_approve, "read a card and answer it" },
   { "deny", verb_deny, "deny a request" },
   { "watch", verb_watch, "tell when cards come and go" },
+  { "receipt", verb_receipt, "print or verify the receipt of a request" },
   { "passkey", verb_passkey, "enrol, list and revoke your passkeys" },
   { NULL, NULL, NULL },
 };

@@ -20,6 +20,7 @@ typedef enum
   EXIT_NO_ANSWER = 3,   /* the person gave no answer, or the request ended before */
   EXIT_NOT_DONE = 4,    /* approved, but the action was refused, failed, or nobody knows */
   EXIT_NO_TERMINAL = 5, /* there is no terminal to answer on */
+  EXIT_NOT_PROVEN = 6,  /* a receipt holds together, but not every key was given */
 } ProgramExit;
 
 /*
@@ -32,6 +33,7 @@ int verb_pending (const Trust *trust, int argc, char **argv, GError **error);
 int verb_show (const Trust *trust, int argc, char **argv, GError **error);
 int verb_approve (const Trust *trust, int argc, char **argv, GError **error);
 int verb_deny (const Trust *trust, int argc, char **argv, GError **error);
+int verb_receipt (const Trust *trust, int argc, char **argv, GError **error);
 int verb_watch (const Trust *trust, int argc, char **argv, GError **error);
 int verb_passkey (const Trust *trust, int argc, char **argv, GError **error);
 int verb_passkey_enrol (const Trust *trust, int argc, char **argv, GError **error);

@@ -322,6 +322,20 @@ service_deny (Service *service, const char *request, const char *reason, GError 
   return state_of (reply);
 }
 
+GBytes *
+service_receipt (Service *service, const char *request, GError **error)
+{
+  g_autofree char *path = path_of (request);
+  g_autoptr (GVariant) reply =
+      call_approver (service, "GetReceipt", g_variant_new ("(o)", path), "(ay)", error);
+  g_autoptr (GVariant) array = NULL;
+
+  if (reply == NULL)
+    return NULL;
+  array = g_variant_get_child_value (reply, 0);
+  return g_variant_get_data_as_bytes (array);
+}
+
 void
 service_outcome_free (ServiceOutcome *outcome)
 {

@@ -65,6 +65,9 @@ char *service_approve (Service *service,
                        GError **error);
 char *service_deny (Service *service, const char *request, const char *reason, GError **error);
 
+/* service_receipt: the bytes, unread. */
+GBytes *service_receipt (Service *service, const char *request, GError **error);
+
 typedef struct
 {
   char *state, *executed, *reason, *result; /* escaped */
