@@ -10,6 +10,7 @@
 #include "dbus/reason.h"
 #include "service/base/clock.h"
 #include "service/base/wire.h"
+#include "service/executor/journal.h"
 #include "service/executor/prepared.h"
 #include "service/executor/votes.h"
 
@@ -65,6 +66,7 @@ approval_store (Executor *executor,
 
   if (!ledger_add_answer (executor->ledger, answer, error))
     return NULL;
+  journal_event (JOURNAL_APPROVED, AUDIT_SIGNED, answer->request, "approved", answer->name, NULL);
   if (answers_evaluate (executor, prepared, requirements, NULL, &taken, &needed, &local))
     return g_variant_new (WIRE_ANSWER_REPLY, "approved", taken, needed);
   if (needed > 0)
@@ -91,6 +93,7 @@ denial_store (Executor *executor,
 
   if (!ledger_close_request (executor->ledger, &closing, error))
     return NULL;
+  journal_event (JOURNAL_DENIED, AUDIT_SIGNED, closing.request, "denied", closing.by, reason);
   return g_variant_new (WIRE_ANSWER_REPLY, "denied", 0, 0);
 }
 

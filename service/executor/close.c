@@ -9,6 +9,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/wire.h"
+#include "service/executor/journal.h"
 #include "service/executor/prepared.h"
 
 #include <string.h>
@@ -65,6 +66,8 @@ handle_close (Session *session, GVariant *body, GError **error)
   if (!closing_check (&closing, error) ||
       !ledger_close_request (session->executor->ledger, &closing, error))
     return NULL;
+  journal_event (strcmp (closing.why, "denied") == 0 ? JOURNAL_DENIED : JOURNAL_ENDED, AUDIT_BROKER,
+                 closing.request, closing.why, closing.by, closing.reason);
   return g_variant_new (WIRE_EMPTY);
 }
 

@@ -12,6 +12,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/wire.h"
+#include "service/executor/journal.h"
 #include "service/executor/module.h"
 #include "service/executor/prepared.h"
 
@@ -108,6 +109,7 @@ run (Session *session, const Prepared *prepared)
   g_autofree char *result = NULL;
   const char *outcome = NULL;
 
+  journal_event (JOURNAL_CONSUMED, AUDIT_EXECUTOR, prepared->proposal->id, "executing", NULL, NULL);
   /* a broker that is gone will ask the ledger; the person has approved this, once */
   if (!handover_send (session->sock, HANDOVER_REPLY,
                       g_variant_new (WIRE_EXECUTE_CONSUMED, "consumed"), NULL, 0, &error))
@@ -122,6 +124,7 @@ run (Session *session, const Prepared *prepared)
       return g_variant_new (WIRE_EXECUTE_OUTCOME, "unknown",
                             "the outcome could not be written to the ledger");
     }
+  journal_event (JOURNAL_OUTCOME, AUDIT_EXECUTOR, prepared->proposal->id, outcome, NULL, NULL);
   return g_variant_new (WIRE_EXECUTE_OUTCOME, outcome, result);
 }
 
@@ -169,6 +172,7 @@ refusal_note (Session *session, GVariant *prepared_body, const GError *refusal)
     return;
   if (answers == NULL || !ledger_note_refusal (ledger, request, digest, reason, &error))
     g_info ("the refusal of %s is not in the ledger: %s", request, error->message);
+  journal_event (JOURNAL_REFUSED, AUDIT_EXECUTOR, request, "refused", NULL, reason);
 }
 
 static GVariant *

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * By GLib's structured log, which speaks the journal's own protocol where standard error is the
+ * journal, and prints the message elsewhere.  Nothing is logged that a person or an agent has
+ * written, but names of users; no value of a record.
+ */
+#include "service/executor/journal.h"
+
+#include "service/record/rows.h"
+
+void
+journal_event (const char *message_id,
+               const char *source,
+               const char *request,
+               const char *state,
+               const char *person,
+               const char *reason)
+{
+  g_autofree char *who = escape_line (person != NULL ? person : "");
+  g_autofree char *why = escape_line (reason != NULL ? reason : "");
+
+  g_log_structured (G_LOG_DOMAIN, G_LOG_LEVEL_MESSAGE, "MESSAGE_ID", message_id,
+                    "UNDERSIGN_REQUEST", request, "UNDERSIGN_STATE", state, "UNDERSIGN_SOURCE",
+                    source, "UNDERSIGN_PERSON", who, "UNDERSIGN_REASON", why, "MESSAGE",
+                    "request %s: %s%s%s%s%s", request, state, *who != '\0' ? " by " : "", who,
+                    *why != '\0' ? ", " : "", why);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What became of requests, as structured entries of the system's journal, for those who watch it.
+ * It is a notice, never evidence: that is the ledger's.  undersign-executor(8) lists the ids and
+ * fields.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define JOURNAL_APPROVED "5b2ee5a14c1f4f0c9d6c1f0a7a3f6e01"
+#define JOURNAL_DENIED "0f5c83a2c5c04c1c8a4e6f7a52d1b902"
+#define JOURNAL_ENDED "a1c7a7d6a0f14e9fb9b5d1e07b2c4303"
+#define JOURNAL_CONSUMED "d4e0c9b87f2a4d13a6b27c98e51f0a04"
+#define JOURNAL_OUTCOME "7e9a3fd1b6584c2fb0c4a85d93e62705"
+#define JOURNAL_REFUSED "c36f81e0d29b4a77958e0b4dfa17c806"
+
+/*
+ * journal_event:
+ * @message_id: one of the above
+ * @source: who says so: AUDIT_EXECUTOR, …
+ * @state: the word, e.g. "denied" or "done"
+ * @person, @reason: (nullable)
+ */
+void journal_event (const char *message_id,
+                    const char *source,
+                    const char *request,
+                    const char *state,
+                    const char *person,
+                    const char *reason);
+
+G_END_DECLS
