@@ -16,7 +16,8 @@
 #include <string.h>
 
 static const CtlVerb *const groups[] = { status_verbs,    policy_verbs,  audit_verbs,
-                                         execution_verbs, passkey_verbs, credential_verbs };
+                                         execution_verbs, stats_verbs,   passkey_verbs,
+                                         credential_verbs };
 
 static void
 print_help (FILE *out)

@@ -51,6 +51,7 @@ extern const CtlVerb status_verbs[];
 extern const CtlVerb policy_verbs[];
 extern const CtlVerb audit_verbs[];
 extern const CtlVerb execution_verbs[];
+extern const CtlVerb stats_verbs[];
 extern const CtlVerb passkey_verbs[];
 extern const CtlVerb credential_verbs[];
 

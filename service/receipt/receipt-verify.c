@@ -274,7 +274,11 @@ report_outcome (ReceiptReport *report, const Receipt *receipt, GPtrArray *keys)
       g_autofree char *value = escape_line (details[i].value);
 
       if (*value != '\0')
-        add_line (report, RECEIPT_SAID, who, "%s: %s", details[i].label, value);
+        add_line (report, RECEIPT_SAID,
+                  i == 1 && strcmp (outcome->source, AUDIT_SIGNED) == 0
+                      ? "the broker, unsigned" /* a statement has no reason */
+                      : who,
+                  "%s: %s", details[i].label, value);
     }
   add_line (report, given ? RECEIPT_PROVEN : RECEIPT_CLAIMED, "the executor's host key",
             "that the service of host %s says so, as of %s, entry %" G_GUINT64_FORMAT

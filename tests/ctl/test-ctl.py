@@ -35,7 +35,7 @@ def b64(data):
 
 
 VERBS = ("status", "policy check", "policy reload", "audit show", "audit verify",
-         "audit checkpoint", "audit export", "audit prune", "halt", "resume",
+         "audit checkpoint", "audit export", "audit prune", "stats", "halt", "resume",
          "resolve", "passkey list", "passkey revoke", "credential set", "credential remove")
 
 
@@ -511,6 +511,28 @@ class Evidence(Log):
                        "head": "sha256:" + old[1][2].hex()} | change
             self.serve(chain(CREATED, {"a": "1"}, {"b": "2"}, ("pruned", "admin", details))[2:])
             self.refused("chain")
+
+    def test_stats(self):
+        def answer(name, waited, event="approved"):
+            return (event, "signed", {"name": name, "by": name, "waited": str(waited)})
+        entries = chain(CREATED, *[answer("hr.kim", n) for n in (2, 60, 3, 4)],
+                        answer("it.lead", 90), answer("it.lead", 30, "denied"),
+                        answer("alice", 1), ("expired", "broker", {}),
+                        ("denied", "broker", {"by": "alice", "waited": "1"}))
+        self.serve(entries)
+        found = self.json("stats")
+        self.assertEqual(found["approvers"], [
+            {"answers": "1", "median": "1", "name": "alice", "quick": False},
+            {"answers": "4", "median": "3", "name": "hr.kim", "quick": True},
+            {"answers": "2", "median": "30", "name": "it.lead", "quick": False}])
+        self.assertEqual((found["events"]["denied"], found["events"]["expired"]), ("2", "1"))
+        text = self.ctl("stats", "--file", self.export("x", entries))
+        self.assertEqual(text.count("warning: half of hr.kim's answers came within 3 s"), 1)
+        self.assertEqual(text.count("warning"), 1)
+        found = self.json("stats", "--since=2026-12-01", "--file", f"{self.folder}/x")
+        self.assertEqual(found["approvers"], [])
+        self.json("stats", "--since=x", status=1)
+        self.refused("chain", "--file", self.export("y", entries[1:]))
 
     def test_prune(self):
         self.reply(PruneAudit=[("(tb)", (20000, True)), ("(tb)", (5, False))])
