@@ -3,8 +3,10 @@
 """Holds the vectors of record/ against an implementation of its own.
 
 This program and the package beside it, independent/, were written from undersign-record(7) alone,
-without a look at the source of Undersign or at what computes the vectors. It needs Python's
-standard library, the package cryptography and version 15.0.0 of the Unicode Character Database.
+without a look at the source of Undersign or at what computes the vectors; independent/evidence.py
+follows undersign-receipt(7), shares no code with the service, and is by the author of the service's
+reader. It needs Python's standard library, the package cryptography and version 15.0.0 of the
+Unicode Character Database.
 
 It prints a line for each mismatch and says at the end how many vectors passed. It fails on any
 mismatch, and where a vector is there that it has not checked.
@@ -13,7 +15,8 @@ import json
 import os
 import sys
 
-from independent import assertion, card, differences, digests, json_text, texts, unidata, values
+from independent import (assertion, card, differences, digests, evidence, json_text, texts, unidata,
+                         values)
 from independent.refusal import Refused
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'record')
@@ -244,6 +247,21 @@ def check_shown(vectors, file):
         vectors.score(file, case, shown_value(case))
 
 
+def check_receipts(vectors, file):
+    verdicts_file = 'receipt-verdicts.json'
+    verdicts = {case['id']: case for case in vectors.files[verdicts_file]}
+    judged = {}
+    for case in vectors.files[file]:
+        word, _, proven = verdict_of(evidence.verify_receipt, case['receipt'].encode('utf-8'),
+                                     case['keys'])
+        judged[case['id']] = word
+        verdict = verdicts.get(case['id'], {})
+        vectors.score(file, case, [('verdict', verdict.get('verdict'), word),
+                                   ('proven', verdict.get('proven'), proven)])
+    for case in vectors.files[verdicts_file]:
+        vectors.score(verdicts_file, case, [('verdict', case['verdict'], judged.get(case['id']))])
+
+
 def main():
     if not unidata.available():
         print('skipped: no Unicode Character Database %s in %s' % (unidata.VERSION,
@@ -253,7 +271,8 @@ def main():
     for check, file in ((check_values, 'values.json'), (check_policy, 'policy.json'),
                         (check_records, 'records.json'), (check_statements, 'statements.json'),
                         (check_assertions, 'assertions.json'), (check_rows, 'rows.json'),
-                        (check_hostile, 'hostile.json'), (check_shown, 'shown.json')):
+                        (check_hostile, 'hostile.json'), (check_shown, 'shown.json'),
+                        (check_receipts, 'receipts.json')):
         check(vectors, file)
     unchecked = vectors.total() - vectors.passed - vectors.failed
     if unchecked:
