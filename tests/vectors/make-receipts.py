@@ -531,6 +531,8 @@ CASES = [
         "refused", "nobody", reason="limit"))),
     ("B60", "an entry that is not canonical", ALL, wrong(audit_edit=lambda e: e.__setitem__(
         0, (e[0][0], e[0][1].replace(b":", b": ", 1))))),
+    ("B61", "the last entry left out of the receipt", ALL,
+     wrong(receipt_edit=lambda r: r["audit"].pop())),
     ("B70", "an outcome signed by another key than the one beside it", ALL,
      wrong(signed_edit=edit(key=STRANGER.public))),
     ("B71", "an outcome that was changed after it was signed", ALL, wrong(
