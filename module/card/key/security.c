@@ -420,14 +420,25 @@ security_free (Key *key)
   g_free (key);
 }
 
-#define SECURITY_KEY_CLASS(word)                                                                   \
-  {                                                                                                \
-    .kind = word, .list = security_list, .pick = security_pick, .enrol = security_enrol,           \
-    .sign = security_sign, .forget = security_forget, .free = security_free,                       \
-  }
+static const KeyClass attested_class = {
+  .kind = SECURITY_KEY_KIND_ATTESTED,
+  .list = security_list,
+  .pick = security_pick,
+  .enrol = security_enrol,
+  .sign = security_sign,
+  .forget = security_forget,
+  .free = security_free,
+};
 
-static const KeyClass attested_class = SECURITY_KEY_CLASS (SECURITY_KEY_KIND_ATTESTED);
-static const KeyClass unattested_class = SECURITY_KEY_CLASS (SECURITY_KEY_KIND_UNATTESTED);
+static const KeyClass unattested_class = {
+  .kind = SECURITY_KEY_KIND_UNATTESTED,
+  .list = security_list,
+  .pick = security_pick,
+  .enrol = security_enrol,
+  .sign = security_sign,
+  .forget = security_forget,
+  .free = security_free,
+};
 
 Key *
 security_key_new (const SecurityKeyOptions *options)
