@@ -147,8 +147,16 @@ class Denial(unittest.TestCase):
         self.addCleanup(self.hang_up)
         self.may_run = 0
         self.processes = self.pids()
+        world.wait_until(self.everybody_is_known, "the broker has seen what the last test put back")
         self.marker, self.mailbox = policy.executed(), self.server.fingerprint()
         self.addCleanup(self.look)
+
+    def everybody_is_known(self):
+        """The broker looks at policy once a second, and at who has no passkey every two."""
+        if isinstance(self.requests(AGENT), str):
+            return False
+        return all(self.peer(user).error(bus.APPROVER, "GetCard", "(o)", ("/",)).reason == "not-found"
+                   for user in self.keys)
 
     def pids(self):
         return {service.name: service.process.pid for service in self.world.services()
@@ -225,7 +233,7 @@ class Denial(unittest.TestCase):
         self.assertEqual((found, details["executed"]), (state, executed), details)
         return details
 
-    def ended(self, path, user=AGENT, timeout=20):
+    def ended(self, path, user=AGENT, timeout=120):
         """The state once it is none of those that go on."""
         world.wait_until(lambda: self.state(path, user)[0] not in ("approved", "executing",
                                                                    "pending"),
