@@ -27,11 +27,14 @@ Executor *executor_new (const char *path);
 /* executor_free: what is under way, and what its callbacks begin, ends with US_ERROR_UNAVAILABLE. */
 void executor_free (Executor *executor);
 
-/* Places of the slow kinds, and how many of them one agent may hold. */
+/*
+ * Places of the slow kinds, and how many of them one agent may hold: together fewer than the eight
+ * workers of a module's runner (RUNNER_MAX_WORKERS), so that one agent never holds up a module.
+ */
 #define EXECUTOR_PREPARES 8
 #define EXECUTOR_PREPARES_EACH 3
 #define EXECUTOR_EXECUTES 16
-#define EXECUTOR_EXECUTES_EACH 8
+#define EXECUTOR_EXECUTES_EACH 4
 
 /* For kinds that are quick, whoever caused them. */
 #define EXECUTOR_NO_AGENT ((uid_t) -1)
