@@ -127,7 +127,7 @@ class Check:
     def run_words(self, suite, command):
         """Runs @command, which says a line "ok NAME: note" or "FAIL NAME: note" for each of its tests."""
         log = os.path.join(self.work, f"{suite}.log")
-        status = self.run_logged(command, log)
+        status = self.run_logged(command, log, timeout=1800)
         with open(log, encoding="utf-8", errors="replace") as output:
             text = output.read()
         found = [(name, results.PASSED if word == "ok" else results.FAILED, note)
