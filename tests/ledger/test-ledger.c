@@ -309,7 +309,7 @@ test_foreign_schema (Fixture *fixture, gconstpointer data)
     { "CREATE INDEX more ON audit (hash)", "DROP INDEX more" },
     { "CREATE TRIGGER more AFTER INSERT ON request BEGIN DELETE FROM request; END",
       "DROP TRIGGER more" },
-    { "ALTER TABLE usage RENAME TO z", "ALTER TABLE z RENAME TO usage" },
+    { "ALTER TABLE usage RENAME TO z", NULL },
     { "UPDATE meta SET ledger = 'x'", NULL },
   };
 
@@ -320,7 +320,7 @@ test_foreign_schema (Fixture *fixture, gconstpointer data)
       tamper (fixture, cases[i].harm);
       g_assert_null (ledger_open (fixture->state, fixture->runtime, &error));
       fixture_assert_reason (&error, US_REASON_LEDGER);
-      if (cases[i].repair != NULL && i < 6)
+      if (cases[i].repair != NULL)
         {
           tamper (fixture, cases[i].repair);
           fixture_reopen (fixture);
