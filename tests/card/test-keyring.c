@@ -62,7 +62,7 @@ tear_down (Fixture *fixture, gconstpointer data)
 static Store *
 open_keyring (void)
 {
-  for (guint i = 0; i < 100; i++)
+  for (guint i = 0; i < 600; i++)
     {
       Store *store = store_keyring_open ();
 

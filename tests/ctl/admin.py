@@ -63,7 +63,7 @@ def main(address, folder):
     bus.register_object("/org/undersign1/Admin", interface, on_call, None, None)
     bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName",
                   GLib.Variant("(su)", ("org.undersign1.Admin", 4)), None,
-                  Gio.DBusCallFlags.NONE, 5000, None)
+                  Gio.DBusCallFlags.NONE, 60000, None)
     GLib.MainLoop().run()
 
 

@@ -114,7 +114,7 @@ class Base(private_bus.BusTest):
 
     def ctl(self, *arguments, text="", status=0):
         done = subprocess.run([CTL, self.address, str(self.uid), self.folder, *arguments],
-                              input=text.encode(), capture_output=True, check=False, timeout=60)
+                              input=text.encode(), capture_output=True, check=False, timeout=120)
         output, errors = done.stdout.decode(), done.stderr.decode()
         self.assertNotIn("Sanitizer", errors)
         self.assertEqual(done.returncode, status, output + errors)

@@ -246,8 +246,8 @@ bench_set_up (Bench *bench, gconstpointer data)
     .host = BENCH_HOST,
     .broker_uid = getuid (),
     .admin_uid = getuid (),
-    .describe_timeout = 5,
-    .module_timeout = 5,
+    .describe_timeout = 60,
+    .module_timeout = 60,
     .reload = bench_reload,
   };
   reloaded = bench;

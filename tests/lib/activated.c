@@ -126,7 +126,7 @@ int
 activated_stop (Activated *activated)
 {
   g_assert_cmpint (kill (activated->pid, SIGTERM), ==, 0);
-  return activated_wait (activated, 10);
+  return activated_wait (activated, 60);
 }
 
 int

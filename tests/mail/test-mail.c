@@ -214,15 +214,20 @@ test_unknown (void)
 static void
 test_hangs_after_data (void)
 {
-  g_autoptr (Fixture) fixture = fixture_new_with ("starttls", "good", "hang", 5);
-  g_autoptr (GError) error = NULL;
-  g_autofree char *outcome = NULL;
+  static const guint limits[] = { 5, 60 }; /* one within which the mail arrives */
+  guint arrived = 0;
 
-  outcome = runner_call (fixture->runner, HANDOVER_MODULE_EXECUTE,
-                         simple_call (fixture, "starttls"), NULL, NULL, &error);
-  g_assert_null (outcome);
-  g_assert_true (us_error_has_reason (error, US_REASON_UNREACHABLE));
-  g_assert_cmpuint (count_mails (fixture), ==, 1);
+  for (guint i = 0; i < G_N_ELEMENTS (limits) && arrived == 0; i++)
+    {
+      g_autoptr (Fixture) fixture = fixture_new_with ("starttls", "good", "hang", limits[i]);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (runner_call (fixture->runner, HANDOVER_MODULE_EXECUTE,
+                                  simple_call (fixture, "starttls"), NULL, NULL, &error));
+      g_assert_true (us_error_has_reason (error, US_REASON_UNREACHABLE));
+      arrived = count_mails (fixture);
+    }
+  g_assert_cmpuint (arrived, ==, 1);
 }
 
 /* --- delivered --- */
@@ -354,7 +359,7 @@ test_delivered_single_file (void)
 static void
 test_delivered_without_good_bye (void)
 {
-  g_autoptr (Fixture) fixture = fixture_new_with ("starttls", "good", "hang-at-quit", 15);
+  g_autoptr (Fixture) fixture = fixture_new_with ("starttls", "good", "hang-at-quit", 60);
 
   check_delivered (fixture, simple_call (fixture, "starttls"));
 }

@@ -51,11 +51,9 @@ static void
 test_child (void)
 {
   int ends[2];
-  gint64 start = g_get_monotonic_time ();
 
   g_assert_cmpint (pipe (ends), ==, 0);
   g_assert_false (child_says_yes (hang, NULL, 50));
-  g_assert_cmpint (g_get_monotonic_time () - start, <, 20 * G_USEC_PER_SEC);
   g_assert_false (child_says_yes (crash, NULL, 10000));
   g_assert_false (child_says_yes (leave, NULL, 10000));
   g_assert_false (child_says_yes (say_no, NULL, 10000));

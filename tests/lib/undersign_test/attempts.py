@@ -143,7 +143,7 @@ class Attempts:
 
     def _successor(self, request):
         """It is prepared right after the refusal."""
-        for _ in range(50):
+        for _ in range(600):
             found = self.agent.status(request)
             if found["successor"] is not None:
                 return found["successor"]

@@ -137,7 +137,7 @@ class _Worker:
         return self.bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
                                   "org.freedesktop.DBus", "RequestName",
                                   GLib.Variant("(su)", (name, 4)), None,
-                                  Gio.DBusCallFlags.NONE, 5000, None).unpack()[0]
+                                  Gio.DBusCallFlags.NONE, 60000, None).unpack()[0]
 
     def emit(self, destination, path, interface, member, signature, arguments):
         self.bus.emit_signal(destination, path, interface, member, build(signature, arguments))
@@ -236,7 +236,7 @@ class Peer:
         return self._ask("name")
 
     def call(self, interface, member, signature=None, arguments=None, path=PATH, files=(),
-             destination=None, timeout=30, full=False):
+             destination=None, timeout=120, full=False):
         """One method call: the tuple of its results, or a BusError.  @full: also type and files."""
         if destination is None:
             destination = ADMIN if interface == ADMIN else SERVICE
@@ -245,7 +245,7 @@ class Peer:
         return result if full else result[0]
 
     def call_later(self, interface, member, signature=None, arguments=None, path=PATH, files=(),
-                   destination=None, timeout=30):
+                   destination=None, timeout=120):
         """As call(), but finish() waits for the result: for races."""
         self.start("call", path, interface, member, signature, arguments, list(files),
                    destination or SERVICE, timeout)
@@ -270,7 +270,7 @@ class Peer:
     def emit(self, destination, path, interface, member, signature, arguments):
         self._ask("emit", destination, path, interface, member, signature, arguments)
 
-    def run(self, *argv, timeout=60, text=True):
+    def run(self, *argv, timeout=120, text=True):
         return self._ask("run", argv, timeout, text)
 
     def close(self):

@@ -64,7 +64,7 @@ def become(name):
     os.setresuid(entry.pw_uid, entry.pw_uid, entry.pw_uid)
 
 
-def run_as(name, argv, timeout=60, **options):
+def run_as(name, argv, timeout=180, **options):
     """Runs a command as @name; the result has returncode, stdout and stderr as text."""
     home = pwd.getpwnam(name).pw_dir
     options.setdefault("cwd", home if os.path.isdir(home) else "/")

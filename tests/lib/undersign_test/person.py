@@ -143,7 +143,7 @@ class Agent:
     def status(self, request):
         return self.json("status", request)[1]
 
-    def wait(self, request, seconds=30):
+    def wait(self, request, seconds=120):
         return self.json("wait", request, f"--timeout={seconds}")[1]
 
 

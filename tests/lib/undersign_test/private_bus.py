@@ -50,7 +50,7 @@ class BusTest(unittest.TestCase):
             process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                        env={**os.environ, **(environment or {})})
         self.addCleanup(self._end, name, process)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not ready():
             if process.poll() is not None or time.monotonic() > end:
                 self.fail(f"{name} did not start: {self.output(name)}")
@@ -60,7 +60,7 @@ class BusTest(unittest.TestCase):
     def _end(self, name, process):
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-        process.wait(20)
+        process.wait(120)
         if name in self.checked:
             self.assertNotIn("Sanitizer", self.output(name))
             self.assertEqual(process.returncode, 0, self.output(name))

@@ -221,7 +221,7 @@ class Service:
             self.process = _spawn(argv, environment, log, lambda: self._become(entry),
                                   keep=[3] if self.listener is not None else [])
 
-    def stop(self, number=signal.SIGTERM, timeout=20):
+    def stop(self, number=signal.SIGTERM, timeout=60):
         """Ends the main process, and whatever of it is left after @timeout; the socket stays."""
         if self.process is None:
             return None
@@ -232,7 +232,7 @@ class Service:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        self.process.wait_for(5)
+        self.process.wait_for(60)
         self.process = None
         return status
 
@@ -243,7 +243,7 @@ class Service:
                 os.killpg(self.process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            self.process.wait_for(5)
+            self.process.wait_for(60)
             self.process = None
 
     def restart(self):

@@ -88,14 +88,14 @@ class Daemon:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(5)
+                self.process.wait(60)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
         self.process = None
 
 
-def wait_until(condition, what, timeout=20.0, alive=None):
+def wait_until(condition, what, timeout=120.0, alive=None):
     """Waits for something to become true; raises when it does not, or @alive no longer is."""
     end = time.monotonic() + timeout
     while not condition():
