@@ -320,7 +320,7 @@ handle_pause_agent (Broker *broker, Call *call, Request *request)
     {
       GVariant *body = g_variant_new (WIRE_MAY_PAUSE, (guint32) call_uid (call), pause->agent);
 
-      executor_call (broker->executor, HANDOVER_MAY_PAUSE, EXECUTOR_NO_AGENT, body, NULL, 0,
+      executor_call (broker->executor, HANDOVER_MAY_PAUSE, call_uid (call), body, NULL, 0,
                      WIRE_MAY_PAUSE_REPLY, NULL, may_pause, g_steal_pointer (&pause));
     }
 }

@@ -18,6 +18,7 @@
 typedef enum
 {
   LANE_QUICK,   /* what a person or the start of a call waits for */
+  LANE_LOOK,    /* what a person may ask for as often as they like, and nothing waits for */
   LANE_PREPARE, /* may wait for a module's describe */
   LANE_EXECUTE, /* waits for a module */
   LANE_N
@@ -26,10 +27,11 @@ typedef enum
 static const struct
 {
   guint places;
-  guint each;    /* of them for one agent */
+  guint each;    /* of them for one uid */
   guint seconds; /* from the call to the reply, waiting for a place included */
 } lanes[LANE_N] = {
   [LANE_QUICK] = { 16, 16, 20 },
+  [LANE_LOOK] = { EXECUTOR_LOOKS, EXECUTOR_LOOKS_EACH, 20 },
   [LANE_PREPARE] = { EXECUTOR_PREPARES, EXECUTOR_PREPARES_EACH, HANDOVER_TIMEOUT },
   [LANE_EXECUTE] = { EXECUTOR_EXECUTES, EXECUTOR_EXECUTES_EACH, HANDOVER_TIMEOUT },
 };
@@ -52,7 +54,7 @@ typedef struct
   GList link; /* in executor->calls */
 
   HandoverKind kind;
-  uid_t agent;
+  uid_t uid;
   GVariant *body;
   int fds[HANDOVER_MAX_FILES];
   guint n_fds;
@@ -69,6 +71,8 @@ typedef struct
 static Lane
 lane_of (HandoverKind kind)
 {
+  if (kind == HANDOVER_RECEIPT || kind == HANDOVER_MAY_PAUSE)
+    return LANE_LOOK;
   if (kind == HANDOVER_PREPARE)
     return LANE_PREPARE;
   if (kind == HANDOVER_EXECUTE)
@@ -84,9 +88,9 @@ call_close_fds (ExecutorCall *call)
   call->n_fds = 0;
 }
 
-/* How many places of this agent's are taken. */
+/* How many places of this uid's are taken. */
 static guint
-lane_held (Executor *executor, Lane lane, uid_t agent)
+lane_held (Executor *executor, Lane lane, uid_t uid)
 {
   guint n = 0;
 
@@ -94,19 +98,19 @@ lane_held (Executor *executor, Lane lane, uid_t agent)
     {
       const ExecutorCall *call = l->data;
 
-      n += call->is_running && call->agent == agent;
+      n += call->is_running && call->uid == uid;
     }
   return n;
 }
 
 static gboolean
-lane_has_place (Executor *executor, Lane lane, uid_t agent)
+lane_has_place (Executor *executor, Lane lane, uid_t uid)
 {
   return executor->running[lane] < lanes[lane].places &&
-         lane_held (executor, lane, agent) < lanes[lane].each;
+         lane_held (executor, lane, uid) < lanes[lane].each;
 }
 
-/* Wakes the oldest of those that wait for a place and whose agent holds the fewest, where there is
+/* Wakes the oldest of those that wait for a place and whose uid holds the fewest, where there is
  * one: who has many waiting is not served before who has one. */
 static void
 lane_next (Executor *executor, Lane lane)
@@ -119,7 +123,7 @@ lane_next (Executor *executor, Lane lane)
   for (GList *l = executor->calls[lane].head; l != NULL; l = l->next)
     {
       ExecutorCall *call = l->data;
-      guint held = call->is_running ? least : lane_held (executor, lane, call->agent);
+      guint held = call->is_running ? least : lane_held (executor, lane, call->uid);
 
       if (held < least)
         {
@@ -187,7 +191,7 @@ call_start (ExecutorCall *call, GError **error)
 
   if (!call->is_running)
     {
-      if (!lane_has_place (call->executor, call->lane, call->agent))
+      if (!lane_has_place (call->executor, call->lane, call->uid))
         {
           g_source_set_ready_time (&call->source, call->deadline);
           return TRUE;
@@ -315,7 +319,7 @@ executor_free (Executor *executor)
 void
 executor_call (Executor *executor,
                HandoverKind kind,
-               uid_t agent,
+               uid_t uid,
                GVariant *body,
                const int *fds,
                guint n_fds,
@@ -331,7 +335,7 @@ executor_call (Executor *executor,
   call->executor = executor;
   call->lane = lane_of (kind);
   call->kind = kind;
-  call->agent = agent;
+  call->uid = uid;
   call->body = g_variant_ref_sink (body);
   call->reply_type = reply_type;
   call->second_type = second_type;

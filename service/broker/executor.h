@@ -2,7 +2,8 @@
 /*
  * Hand-overs to the executor without waiting: each call is one connection on the main loop with a
  * deadline of its own.  Slow kinds can't use up the places of the others, so that a denial gets
- * through while modules are slow; nor can one agent use up those of a slow kind.
+ * through while modules are slow; nor can one agent use up those of a slow kind, or one person who
+ * looks at receipts all the time those that answers need.
  */
 #pragma once
 
@@ -36,13 +37,20 @@ void executor_free (Executor *executor);
 #define EXECUTOR_EXECUTES 16
 #define EXECUTOR_EXECUTES_EACH 4
 
+/*
+ * Places of what a person may ask for without end, a receipt or whether they may pause an agent, and
+ * how many of them one person may hold.
+ */
+#define EXECUTOR_LOOKS 4
+#define EXECUTOR_LOOKS_EACH 1
+
 /* For kinds that are quick, whoever caused them. */
 #define EXECUTOR_NO_AGENT ((uid_t) -1)
 
 /*
  * executor_call:
- * @agent: whose request it is about, or EXECUTOR_NO_AGENT.  A place that becomes free goes to the
- *   agent that holds the fewest, and to its oldest call.
+ * @uid: on whose account it is: the agent whose request it is about, the person who looks, or
+ *   EXECUTOR_NO_AGENT.  A place that becomes free goes to who holds the fewest, to the oldest call.
  * @body: (transfer floating)
  * @fds: (array length=n_fds): kept open as long as needed
  * @reply_type: of the reply's body
@@ -51,7 +59,7 @@ void executor_free (Executor *executor);
  */
 void executor_call (Executor *executor,
                     HandoverKind kind,
-                    uid_t agent,
+                    uid_t uid,
                     GVariant *body,
                     const int *fds,
                     guint n_fds,

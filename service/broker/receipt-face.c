@@ -28,7 +28,7 @@ handle_get_receipt (Broker *broker, Call *call, Request *request)
   GVariant *record =
       g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, record_bytes (request->record), TRUE);
 
-  executor_call (broker->executor, HANDOVER_RECEIPT, EXECUTOR_NO_AGENT,
+  executor_call (broker->executor, HANDOVER_RECEIPT, call_uid (call),
                  g_variant_new ("(s@ay)", request->id, record), NULL, 0, WIRE_RECEIPT_REPLY, NULL,
                  received, call);
 }

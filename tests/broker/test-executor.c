@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who gets the places of a slow kind.  The executor of this test takes every connection and answers
+ * Who gets the places of a kind.  The executor of this test takes every connection and answers
  * none until it is told to, so that what is taken is what holds a place.
  */
 #include "service/broker/executor.h"
@@ -172,6 +172,31 @@ test_one_agent (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (fixture->ended, ==, 0);
 }
 
+/* Who looks all the time has one place, and neither answers nor other people wait for it. */
+static void
+test_one_person (Fixture *fixture, gconstpointer data)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < 30; i++)
+    begin (fixture, i % 2 == 0 ? HANDOVER_RECEIPT : HANDOVER_MAY_PAUSE, 1);
+  expect_taken (fixture, n += EXECUTOR_LOOKS_EACH);
+  begin (fixture, HANDOVER_RECEIPT, 2);
+  expect_taken (fixture, ++n);
+  g_assert_cmpuint (last_taken (fixture), ==, 2);
+
+  /* However many people look, a denial gets through. */
+  for (uid_t uid = 3; uid < 33; uid++)
+    begin (fixture, HANDOVER_RECEIPT, uid);
+  expect_taken (fixture, n = EXECUTOR_LOOKS);
+  begin (fixture, HANDOVER_CLOSE, EXECUTOR_NO_AGENT);
+  expect_taken (fixture, ++n);
+  g_assert_cmpuint (last_taken (fixture), ==, (guint32) EXECUTOR_NO_AGENT);
+  begin (fixture, HANDOVER_ANSWER, EXECUTOR_NO_AGENT);
+  expect_taken (fixture, ++n);
+  g_assert_cmpuint (fixture->ended, ==, 0);
+}
+
 /* A place that becomes free goes to who has none, not to who waits with many. */
 static void
 test_fair (Fixture *fixture, gconstpointer data)
@@ -223,6 +248,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(path, function) g_test_add (path, Fixture, NULL, set_up, function, tear_down)
   ADD ("/executor/one-agent", test_one_agent);
+  ADD ("/executor/one-person", test_one_person);
   ADD ("/executor/fair", test_fair);
   ADD ("/executor/all-come", test_all_come);
   return g_test_run ();
