@@ -188,7 +188,11 @@ secret_receive (int fd, gboolean is_pipe, GError **error)
       struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
       guint64 now = clock_boottime ();
 
-      if (now >= deadline || poll (&poll_fd, 1, (int) ((deadline - now) / 1000 + 1)) == 0)
+      int ready = now < deadline ? poll (&poll_fd, 1, (int) ((deadline - now) / 1000 + 1)) : 0;
+
+      if (ready < 0 && errno == EINTR)
+        continue; /* nothing is known to be there: a read could wait for ever */
+      if (ready == 0)
         {
           us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
                         "\"secret\" did not end within %d seconds", READ_SECONDS);
