@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 int
 main (int argc, char **argv)
@@ -28,9 +29,14 @@ main (int argc, char **argv)
     .idle_seconds = 60,
   };
 
+  if (argc == 2 && strcmp (argv[1], "--version") == 0)
+    {
+      puts ("undersign-admin " UNDERSIGN_VERSION);
+      return 0;
+    }
   if (argc != 1)
     {
-      fprintf (stderr, "undersign-admin is started by the bus and takes no argument\n");
+      fprintf (stderr, "usage: undersign-admin [--version], started by the bus\n");
       return 2;
     }
   signal (SIGPIPE, SIG_IGN);

@@ -54,9 +54,14 @@ main (int argc, char **argv)
   gboolean is_worker = argc == 3 && strcmp (argv[1], "--worker") == 0;
   g_autoptr (GError) error = NULL;
 
+  if (argc == 2 && strcmp (argv[1], "--version") == 0)
+    {
+      puts ("undersign-runner " UNDERSIGN_VERSION);
+      return EXIT_SUCCESS;
+    }
   if ((argc != 2 && !is_worker) || !module_name_is_valid (argv[argc - 1]))
     {
-      fputs ("usage: undersign-runner MODULE\n", stderr);
+      fputs ("usage: undersign-runner MODULE | --version\n", stderr);
       return 2;
     }
   if (!environment_scrub (&error) || !process_harden (&error))
