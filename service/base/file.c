@@ -26,6 +26,18 @@ set_errno_error (GError **error, const char *doing, const char *what)
   return FALSE;
 }
 
+/* After openat() refused: for the message only.  Leaves errno as it was. */
+static gboolean
+is_symlink (int dirfd, const char *path)
+{
+  int number = errno;
+  struct stat info;
+  gboolean yes = fstatat (dirfd, path, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK (info.st_mode);
+
+  errno = number;
+  return yes;
+}
+
 /* open_trusted: @type is S_IFREG or S_IFDIR. */
 static int
 open_trusted (int dirfd, const char *path, mode_t type, uid_t owner, GError **error)
@@ -35,6 +47,12 @@ open_trusted (int dirfd, const char *path, mode_t type, uid_t owner, GError **er
   autofd fd = openat (dirfd, path, type == S_IFDIR ? flags | O_DIRECTORY : flags);
   const char *fault = NULL;
 
+  if (fd < 0 && is_symlink (dirfd, path))
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNTRUSTED_FILE, "%s is a symbolic link",
+                    path);
+      return -1;
+    }
   if (fd < 0 || fstat (fd, &info) < 0)
     {
       set_errno_error (error, "open", path);

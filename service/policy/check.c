@@ -212,9 +212,11 @@ void
 policy_describe (const Policy *policy, FILE *out)
 {
   g_autoptr (GPtrArray) agents = policy_agents (policy);
+  const guint n_actions = g_hash_table_size (policy->actions);
 
-  fprintf (out, "policy is valid: %u actions, %u agents, %u rules\n",
-           g_hash_table_size (policy->actions), agents->len, policy->rules->len);
+  fprintf (out, "policy is valid: %u %s, %u %s, %u %s\n", n_actions,
+           n_actions == 1 ? "action" : "actions", agents->len, agents->len == 1 ? "agent" : "agents",
+           policy->rules->len, policy->rules->len == 1 ? "rule" : "rules");
   for (guint i = 0; i < agents->len; i++)
     describe_agent (policy, g_ptr_array_index (agents, i), out);
   fputc ('\n', out);

@@ -60,7 +60,7 @@ faults_add (Faults *faults, const char *path, guint line, const char *format, ..
   va_list args;
 
   fault->path = g_strdup (path);
-  fault->line = MAX (line, 1);
+  fault->line = line;
   fault->order = faults->list->len;
   va_start (args, format);
   fault->text = g_strdup_vprintf (format, args);
@@ -103,8 +103,10 @@ faults_report (Faults *faults, GError **error)
     {
       const Fault *fault = g_ptr_array_index (faults->list, i);
 
-      g_string_append_printf (text, "%s%s:%u: %s", i > 0 ? "\n" : "", fault->path, fault->line,
-                              fault->text);
+      g_string_append_printf (text, "%s%s", i > 0 ? "\n" : "", fault->path);
+      if (fault->line > 0)
+        g_string_append_printf (text, ":%u", fault->line);
+      g_string_append_printf (text, ": %s", fault->text);
     }
   if (count > FAULTS_MAX_REPORTED)
     g_string_append_printf (text, "\nand %u more", count - FAULTS_MAX_REPORTED);

@@ -19,7 +19,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Faults, faults_free)
 
 /*
  * faults_add:
- * @line: from 1; 0 for what is wrong with the whole file, which is reported at line 1
+ * @line: from 1; 0 for what is wrong with the whole file or folder
  * @format: lower case, no final stop; text from a file goes through quote_text()
  */
 void faults_add (Faults *faults, const char *path, guint line, const char *format, ...)
@@ -28,7 +28,7 @@ void faults_add (Faults *faults, const char *path, guint line, const char *forma
 guint faults_count (const Faults *faults);
 
 /* faults_report: FALSE with US_ERROR_POLICY_INVALID and every fault, by file and line, one a line
- * ("FILE:LINE: text"), unless there is none. */
+ * ("FILE:LINE: text", or "FILE: text"), unless there is none. */
 gboolean faults_report (Faults *faults, GError **error);
 
 /* quote_text: 'text' for a message: cut after 80 bytes, everything but printable characters as

@@ -272,6 +272,12 @@ set_faults (Set *set)
   return g_string_free (text, FALSE);
 }
 
+char *
+set_where (const char *path, guint line)
+{
+  return line > 0 ? g_strdup_printf ("%s:%u: ", path, line) : g_strconcat (path, ": ", NULL);
+}
+
 void
 set_assert_fault (Set *set, const char *where, const char *says)
 {

@@ -38,6 +38,9 @@ Policy *set_parse (Set *set);
 /* set_faults: "FILE:LINE: text" lines, the folder /etc/undersign/ left out; NULL: none. */
 char *set_faults (Set *set);
 
+/* set_where: what a fault of that line, or with 0 of the whole file, begins with. */
+char *set_where (const char *path, guint line);
+
 /* set_assert_fault: one line of the faults begins with @where ("rules/x.rule:3: ") and holds
  * @says. */
 void set_assert_fault (Set *set, const char *where, const char *says);

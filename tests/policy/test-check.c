@@ -92,7 +92,7 @@ test_staging (void)
   source.staging = TRUE;
   again = check (&source, &policy_names_invented, &valid);
   g_assert_true (valid);
-  assert_says (again, "policy is valid: 1 actions, 1 agents, 0 rules\n");
+  assert_says (again, "policy is valid: 1 action, 1 agent, 0 rules\n");
   assert_says (again, "note: x.y: no rule is about it, so it is always denied\n");
 }
 

@@ -14,8 +14,8 @@ static const struct
   guint line;
   const char *says;
 } refused[] = {
-  { "[Executor]\nModule=null\n", 1, "lacks a section [Action]" },
-  { "[Action]\nSummary=S\n", 1, "lacks a section [Executor]" },
+  { "[Executor]\nModule=null\n", 0, "lacks a section [Action]" },
+  { "[Action]\nSummary=S\n", 0, "lacks a section [Executor]" },
   { "[Action]\n[Executor]\nModule=null\n", 1, "[Action] lacks Summary=" },
   { "[Action]\nSummary=S\n[Executor]\n", 3, "[Executor] lacks Module=" },
   { "[Action]\nSummary=S\nEffect=Read\n[Executor]\nModule=null\n", 3, "Effect= is irreversible" },
@@ -87,7 +87,7 @@ test_refused (void)
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
     {
       g_autoptr (Set) set = set_new ();
-      g_autofree char *where = g_strdup_printf ("actions/x.y.action:%u: ", refused[i].line);
+      g_autofree char *where = set_where ("actions/x.y.action", refused[i].line);
 
       set_put (set, "actions/x.y.action", refused[i].text);
       set_assert_fault (set, where, refused[i].says);
@@ -125,7 +125,7 @@ test_too_many (void)
   for (guint i = 0; i < 257; i++)
     g_string_append_printf (text, "[Argument a%u]\nLabel=A\nType=line\n", i);
   set_put (set, "actions/x.y.action", text->str);
-  set_assert_fault (set, "actions/x.y.action:1: ", "more than 256 sections [Argument NAME]");
+  set_assert_fault (set, "actions/x.y.action: ", "more than 256 sections [Argument NAME]");
 }
 
 static void

@@ -11,7 +11,7 @@ static const struct
   const char *says;
 } refused[] = {
   { "", 0, NULL }, /* a mask: no fault */
-  { "# nothing\n", 1, "lacks a section [Agent]" },
+  { "# nothing\n", 0, "lacks a section [Agent]" },
   { "[Agent]\nUser=alice\nOwner=hr.jones\n", 1, "lacks Summary=" },
   { HEAD "Owner=hr.jones\n", 1, "lacks User=" },
   { HEAD "User=alice\n", 1, "lacks Owner=" },
@@ -48,7 +48,7 @@ test_refused (void)
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
     {
       g_autoptr (Set) set = set_new ();
-      g_autofree char *where = g_strdup_printf ("agents/third.agent:%u: ", refused[i].line);
+      g_autofree char *where = set_where ("agents/third.agent", refused[i].line);
 
       set_put (set, "agents/third.agent", refused[i].text);
       if (refused[i].says != NULL)

@@ -8,31 +8,31 @@
 static const struct
 {
   const char *text;
-  const char *where;
+  guint line;
   const char *says;
 } refused[] = {
-  { "[Setting a]\nLabel=A\nType=line\n", "1", "lacks a section [Module]" },
-  { "[Module]\n", "1", "[Module] lacks Summary=" },
-  { "[Module]\nSummary=M\nDescribe=true\n", "3", "Describe= takes yes or no, not 'true'" },
-  { "[Module]\nSummary=M\nCredential=yes\n", "3", "Credential= is not a key of [Module]" },
-  { "[Module]\nSummary=M\n[Setting]\nLabel=A\nType=line\n", "3", "needs a name" },
-  { "[Module]\nSummary=M\n[Setting a_b]\nLabel=A\nType=line\n", "3", "'a_b' is not a name" },
-  { "[Module]\nSummary=M\n[Setting a]\nType=line\n", "3", "[Setting a] lacks Label=" },
-  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\n", "3", "[Setting a] lacks Type=" },
-  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=string\n", "5", "there is no type 'string'" },
-  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=file\n", "5", "cannot be of type file" },
-  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=boolean\n", "5", "cannot be of type boolean" },
-  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email-list\n", "5", "cannot be of type" },
-  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=choice\n", "5", "cannot be of type choice" },
+  { "[Setting a]\nLabel=A\nType=line\n", 0, "lacks a section [Module]" },
+  { "[Module]\n", 1, "[Module] lacks Summary=" },
+  { "[Module]\nSummary=M\nDescribe=true\n", 3, "Describe= takes yes or no, not 'true'" },
+  { "[Module]\nSummary=M\nCredential=yes\n", 3, "Credential= is not a key of [Module]" },
+  { "[Module]\nSummary=M\n[Setting]\nLabel=A\nType=line\n", 3, "needs a name" },
+  { "[Module]\nSummary=M\n[Setting a_b]\nLabel=A\nType=line\n", 3, "'a_b' is not a name" },
+  { "[Module]\nSummary=M\n[Setting a]\nType=line\n", 3, "[Setting a] lacks Label=" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\n", 3, "[Setting a] lacks Type=" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=string\n", 5, "there is no type 'string'" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=file\n", 5, "cannot be of type file" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=boolean\n", 5, "cannot be of type boolean" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email-list\n", 5, "cannot be of type" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=choice\n", 5, "cannot be of type choice" },
   { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email\nRequired=yes\nDefault=a@example.com\n",
-    "7", "exclude each other" },
-  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email\nDefault=a\n", "6", "a: " },
-  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email\nDefault=a@EXAMPLE.com\n", "6",
+    7, "exclude each other" },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email\nDefault=a\n", 6, "a: " },
+  { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=email\nDefault=a@EXAMPLE.com\n", 6,
     "the canonical spelling is \"a@example.com\"" },
-  { "[Module]\nSummary=M\n[Setting module]\nLabel=A\nType=line\n", "3", "Module= has a meaning" },
-  { "[Module]\nSummary=M\n[Setting credential]\nLabel=A\nType=line\n", "3",
+  { "[Module]\nSummary=M\n[Setting module]\nLabel=A\nType=line\n", 3, "Module= has a meaning" },
+  { "[Module]\nSummary=M\n[Setting credential]\nLabel=A\nType=line\n", 3,
     "Credential= has a meaning" },
-  { "[Module]\nSummary=M\n[Setting describe-credential]\nLabel=A\nType=line\n", "3",
+  { "[Module]\nSummary=M\n[Setting describe-credential]\nLabel=A\nType=line\n", 3,
     "DescribeCredential= has a meaning" },
 };
 
@@ -42,7 +42,7 @@ test_refused (void)
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
     {
       g_autoptr (Set) set = set_new ();
-      g_autofree char *where = g_strdup_printf ("modules/null.module:%s: ", refused[i].where);
+      g_autofree char *where = set_where ("modules/null.module", refused[i].line);
 
       set_put (set, "modules/null.module", refused[i].text);
       set_assert_fault (set, where, refused[i].says);

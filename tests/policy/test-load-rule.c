@@ -18,7 +18,7 @@ static const struct
   guint line;
   const char *says;
 } refused[] = {
-  { "# nothing\n", 1, "lacks a section [Rule NAME]" },
+  { "# nothing\n", 0, "lacks a section [Rule NAME]" },
   { "[Rule a]\nActions=mail.send\nDecision=deny\n", 1, "lacks Agents=" },
   { "[Rule a]\nAgents=other\nDecision=deny\n", 1, "lacks Actions=" },
   { "[Rule a]\nAgents=other\nActions=mail.send\n", 1, "lacks Decision=" },
@@ -144,7 +144,7 @@ test_refused (void)
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
     {
       g_autoptr (Set) set = set_new ();
-      g_autofree char *where = g_strdup_printf ("rules/x.rule:%u: ", refused[i].line);
+      g_autofree char *where = set_where ("rules/x.rule", refused[i].line);
 
       set_put (set, "rules/x.rule", refused[i].text);
       set_assert_fault (set, where, refused[i].says);
@@ -242,7 +242,7 @@ test_all_faults (void)
   faults = set_faults (set);
   lines = g_strsplit (faults, "\n", -1);
   g_assert_cmpuint (g_strv_length (lines), ==, 8);
-  g_assert_true (g_str_has_prefix (lines[0], "actions/x.y.action:1: "));
+  g_assert_true (g_str_has_prefix (lines[0], "actions/x.y.action: "));
   g_assert_true (g_str_has_prefix (lines[7], "rules/x.rule:11: "));
 }
 

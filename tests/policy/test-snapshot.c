@@ -49,7 +49,7 @@ assert_refused (const Tree *tree, const PolicySource *source, const char *name, 
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) image = policy_snapshot (source, &error);
-  g_autofree char *where = g_strdup_printf ("%s/%s:1: ", tree->top, name);
+  g_autofree char *where = g_strdup_printf ("%s/%s: ", tree->top, name);
   const char *line;
 
   g_assert_null (image);
