@@ -81,6 +81,7 @@ name_left (const char *name, gpointer data)
       return;
     }
   identity_forget (broker->identity, name);
+  cards_forget (broker, name);
   signals_forget (broker->signals, name, broker->requests);
 }
 
@@ -165,10 +166,12 @@ broker_new (const BrokerParameters *parameters,
   broker->stopped_data = data;
   broker->spool = -1;
   broker->reach_period = parameters->reach_period;
+  broker->register_wait = parameters->register_wait;
   broker->request_hooks = (RequestHooks) { persist_request, life_moved, broker };
   broker->run_hooks = (RunHooks) { save_run, drop_run, broker };
   broker->requests =
       g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify) request_unref);
+  broker->registering = g_ptr_array_new ();
   broker->calls = g_hash_table_new (NULL, NULL);
   broker->executor = executor_new (parameters->executor_socket);
   broker->approvers = approvers_new (broker->executor);
@@ -211,6 +214,8 @@ broker_free (Broker *broker)
 
   /* First whatever could call back, so that every call has its answer and nothing is left over. */
   identity_free (broker->identity);
+  /* Once the executor is silent it would look as if no card were to come. */
+  cards_forget (broker, NULL);
   files_stop ();
   executor_free (broker->executor);
   if (broker->expiry != NULL)
@@ -221,6 +226,7 @@ broker_free (Broker *broker)
   catalog_free (broker->catalog);
   signals_free (broker->signals);
   g_hash_table_unref (broker->requests);
+  g_ptr_array_unref (broker->registering);
   g_hash_table_unref (broker->calls);
   limits_free (broker->limits);
   runs_free (broker->runs);

@@ -29,6 +29,7 @@ typedef struct
   uid_t config_owner;
   const PolicyNames *names;
   guint reach_period;          /* seconds between looks of reach.c */
+  guint register_wait;         /* seconds that Register() waits for cards, at most */
   IdentityMap identity_map;    /* (nullable): of a test alone */
   gpointer identity_data;
 } BrokerParameters;
@@ -48,12 +49,14 @@ typedef struct
   Signals *signals;
 
   ExpiryTimer *close_timer, *reach_timer, *hourly_timer;
-  guint reach_period;
+  guint reach_period, register_wait;
   int spool; /* directory of the copies of files */
   RequestHooks request_hooks;
   RunHooks run_hooks;
   GHashTable *requests; /* id → Request: those that have not ended */
   guint64 unknown_asked; /* when the ledger was last asked of an unknown outcome */
+  GPtrArray *registering; /* calls of Register() that wait for cards to be prepared anew */
+  ExpiryTimer *registering_timer;
   GHashTable *calls;    /* uid → how many of its calls have no answer */
 
   void (*stopped) (gpointer data); /* the bus is gone */

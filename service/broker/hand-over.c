@@ -188,6 +188,7 @@ settle_in (Broker *broker, Request *request, guint seconds)
   /* One that is only looked at (an unknown outcome) is not in the table and asks no more. */
   if (request->retry_timer == NULL && g_hash_table_contains (broker->requests, request->id))
     request->retry_timer = expiry_add_seconds (broker->expiry, seconds, settle_due, request);
+  cards_settled (broker);
 }
 
 void

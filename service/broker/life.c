@@ -52,6 +52,7 @@ life_begin (Broker *broker, Request *request)
   request->deadline_timer =
       expiry_add (broker->expiry, request->deadline, deadline_passed, request);
   signals_card_added (broker->signals, request);
+  cards_settled (broker);
 }
 
 /* --- those that wait --- */
@@ -212,6 +213,7 @@ life_moved (Request *request, RequestState from, gpointer data)
     {
       life_stop (broker, request);
       signals_card_removed (broker->signals, request);
+      cards_settled (broker);
     }
   signals_changed (broker->signals, request);
 

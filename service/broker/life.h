@@ -53,6 +53,13 @@ void hand_over_refuse (Broker *broker, Request *request, const GError *error);
 /* successor_begin: asks anew for what was refused; ends the refused request when that is settled. */
 void successor_begin (Broker *broker, Request *refused);
 
+/* --- approver-face.c --- */
+
+/* cards_settled: a request may no longer keep Register() waiting. */
+void cards_settled (Broker *broker);
+/* cards_forget: a connection is gone, or with NULL the daemon is ending. */
+void cards_forget (Broker *broker, const char *name);
+
 /* --- reach.c --- */
 
 /* reach_start: now and then, looks whether those who could approve still can. */

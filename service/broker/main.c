@@ -54,6 +54,7 @@ run (Program *program)
     .config_owner = 0,
     .names = &policy_names_system,
     .reach_period = 60,
+    .register_wait = 5,
   };
   g_autoptr (GError) error = NULL;
   g_autoptr (Broker) broker = broker_new (&parameters, stopped, program, &error);

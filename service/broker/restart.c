@@ -119,8 +119,11 @@ prepared (const Handover *reply, const GError *error, gpointer data)
   else if (!error_passes (error))
     refuse (request, error->message);
   else if (request->retry_timer == NULL)
-    request->retry_timer =
-        expiry_add_seconds (broker->expiry, PREPARE_RETRY, prepare_due, request);
+    {
+      request->retry_timer =
+          expiry_add_seconds (broker->expiry, PREPARE_RETRY, prepare_due, request);
+      cards_settled (broker);
+    }
 }
 
 void

@@ -96,6 +96,7 @@ bed_start (Bed *bed)
     .config_owner = getuid (),
     .names = &set_names,
     .reach_period = 1,
+    .register_wait = 600,
     .identity_map = map_uid,
     .identity_data = bed,
   };

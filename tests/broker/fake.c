@@ -34,7 +34,7 @@ struct Fake
   GCond changed;
 
   /* under the lock */
-  gboolean ending, away, released;
+  gboolean ending, away, holds, released;
   Set *set;
   Policy *policy;
   int image;
@@ -223,6 +223,8 @@ do_prepare (Fake *fake, const Handover *call, GError **error)
   const char *id = NULL;
 
   fake->prepared++;
+  while (fake->holds && !fake->ending)
+    g_cond_wait (&fake->changed, &fake->lock);
   g_variant_get_child (call->body, 0, "&s", &id);
   if (fake->refusal != NULL)
     {
@@ -603,6 +605,12 @@ fake_refuse (Fake *fake, int code, const char *reason)
 }
 
 void
+fake_hold (Fake *fake)
+{
+  CHANGE (fake->holds = TRUE);
+}
+
+void
 fake_away (Fake *fake, gboolean away)
 {
   CHANGE (fake->away = away);
@@ -651,7 +659,7 @@ fake_execute (Fake *fake, const char *how)
 void
 fake_release (Fake *fake)
 {
-  CHANGE (fake->released = TRUE; g_cond_broadcast (&fake->changed));
+  CHANGE (fake->holds = FALSE; fake->released = TRUE; g_cond_broadcast (&fake->changed));
 }
 
 void

@@ -30,6 +30,8 @@ void fake_free (Fake *fake);
 void fake_decide (Fake *fake, const char *decision);
 /* fake_refuse: every prepare is refused so; @reason NULL: no longer */
 void fake_refuse (Fake *fake, int code, const char *reason);
+/* fake_hold: no prepare is answered until fake_release() is called */
+void fake_hold (Fake *fake);
 /* fake_away: connections are closed unheard */
 void fake_away (Fake *fake, gboolean away);
 /* fake_fault: the policy is invalid; NULL: valid again */

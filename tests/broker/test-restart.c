@@ -116,6 +116,88 @@ test_pending_goes_on (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
+static gsize
+count_cards (const Pending *pending)
+{
+  g_autoptr (GVariant) cards = NULL;
+
+  g_assert_no_error (pending->error);
+  cards = g_variant_get_child_value (pending->reply, 0);
+  return g_variant_n_children (cards);
+}
+
+static void
+begin_register (Caller *caller, Pending *pending)
+{
+  caller_begin (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "Register",
+                g_variant_new ("(a{sv})", NULL), pending);
+}
+
+static gboolean
+is_registering (gpointer data)
+{
+  return ((const Bed *) data)->broker->registering->len > 0;
+}
+
+/* Whoever asks first after a start is told of all that waits. */
+static void
+test_pending_listed (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_auto (Pending) first = { 0 };
+  g_auto (Pending) second = { 0 };
+
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autofree char *to = g_strdup_printf ("a%u@example.com", i);
+
+      g_free (caller_submit (agent, run, to, NULL));
+    }
+  bed_stop (bed);
+  fake_hold (bed->fake);
+  bed_start (bed);
+  begin_register (jones, &first);
+  bed_wait (is_registering, bed);
+  fake_release (bed->fake);
+  pending_wait (&first);
+  g_assert_cmpuint (count_cards (&first), ==, 3);
+
+  begin_register (jones, &second);
+  pending_wait (&second);
+  g_assert_cmpuint (count_cards (&second), ==, 3);
+}
+
+/* Nobody is kept waiting for what has to be tried again, or for a service that ends. */
+static void
+test_pending_not_listed (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_auto (Pending) halted = { 0 };
+  g_auto (Pending) ending = { 0 };
+
+  bed_stop (bed);
+  fake_refuse (bed->fake, US_ERROR_HALTED, US_REASON_HALTED);
+  bed_start (bed);
+  begin_register (jones, &halted);
+  pending_wait (&halted);
+  g_assert_cmpuint (count_cards (&halted), ==, 0);
+
+  bed_stop (bed);
+  fake_hold (bed->fake);
+  bed_start (bed);
+  begin_register (jones, &ending);
+  bed_wait (is_registering, bed);
+  bed_stop (bed);
+  pending_wait (&ending);
+  g_assert_nonnull (ending.error);
+  fake_release (bed->fake);
+}
+
 /* While the executor is away a pending request waits: it can be denied, and not approved. */
 static void
 test_pending_executor_away (Bed *bed, gconstpointer config)
@@ -421,6 +503,8 @@ main (int argc, char *argv[])
   sample_quiet ();
   bed_test ("/restart/pending", NULL, test_pending);
   bed_test ("/restart/pending-goes-on", NULL, test_pending_goes_on);
+  bed_test ("/restart/pending-listed", NULL, test_pending_listed);
+  bed_test ("/restart/pending-not-listed", NULL, test_pending_not_listed);
   bed_test ("/restart/pending-executor-away", NULL, test_pending_executor_away);
   bed_test ("/restart/pending-refused", NULL, test_pending_refused);
   bed_test ("/restart/pending-expired", NULL, test_pending_expired);
