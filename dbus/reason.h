@@ -14,7 +14,7 @@
 #define US_REASON_TOO_LATE "too-late"               /* answered after the hand-over */
 #define US_REASON_UNREACHABLE "unreachable"         /* a part of the service did not answer */
 #define US_REASON_BAD_PEER "bad-peer"               /* the peer's uid may not use this socket */
-#define US_REASON_BAD_MESSAGE "bad-message"         /* a hand-over is not of the fixed form */
+#define US_REASON_BAD_MESSAGE "bad-message"         /* a hand-over or a header is not of its form */
 #define US_REASON_INTERNAL "internal"               /* an operation of the system failed */
 #define US_REASON_UNTRUSTED_FILE "untrusted-file"   /* of another owner, or others may write it */
 #define US_REASON_BAD_MODULE "bad-module"           /* no module, or of another version of the ABI */

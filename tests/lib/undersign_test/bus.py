@@ -155,7 +155,8 @@ def build(signature, value):
         inner, content = value
         return GLib.Variant.new_variant(build(inner, content))
     if signature == "ay":
-        return GLib.Variant("ay", bytes(value))
+        return GLib.Variant.new_from_bytes(GLib.VariantType.new("ay"), GLib.Bytes.new(bytes(value)),
+                                           True)
     if signature[0] in "({":
         inner, values = split(signature[1:-1]), list(value)
         if len(inner) != len(values):
