@@ -10,8 +10,6 @@ only what needs none is run, and the rest is skipped.
 """
 
 import glob
-import importlib.machinery
-import importlib.util
 import os
 import subprocess
 import sys
@@ -22,18 +20,10 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
+import card_case as card  # noqa: E402
 from undersign_test import security_key, tap  # noqa: E402
 
 
-def load_card_tests():
-    """The person at the terminal and the service are those of test-tty.py."""
-    loader = importlib.machinery.SourceFileLoader("card_tty", os.path.join(HERE, "test-tty.py"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("card_tty", loader))
-    loader.exec_module(module)
-    return module
-
-
-card = load_card_tests()
 TOOL = os.path.abspath(sys.argv[3])
 PIN, WRONG = "1234-x", "4321-y"
 REQUEST, ME = card.REQUEST, card.ME

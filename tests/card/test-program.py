@@ -1,0 +1,196 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""undersign(1) around the card: what it refuses, its command line, enrolment, and the watch.
+
+usage: test-program.py PROGRAM SERVICE [TEST…]   (the two programs of this folder)
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import card_case
+from card_case import PASSPHRASE, PROGRAM, REQUEST, Case
+
+
+class Refusals(Case):
+    def test_tampered_record(self):
+        self.service.tell("card", REQUEST, "tampered")
+        with self.approve() as terminal:
+            terminal.wait_for("record-changed")
+            self.assert_nothing(terminal, status=1)
+            self.assertNotIn("example.org", terminal.text)
+        self.assertIn("record-changed", self.run_plain("show", REQUEST).stderr)
+
+    def test_statement_that_says_something_else(self):
+        cases = {"deny": "statement-changed", "request": "statement-changed",
+                 "record": "statement-changed", "user": "statement-changed",
+                 "uid": "statement-changed", "credential": "statement-changed",
+                 "rp": "statement-changed", "expired": "deadline-passed"}
+        for how, reason in cases.items():
+            self.service.tell("statement", how)
+            with self.subTest(how=how), self.approve() as terminal:
+                terminal.line(self.to_end(terminal))
+                terminal.wait_for(reason)
+                self.assert_nothing(terminal, status=1)
+                self.assertNotIn("Passphrase", terminal.text)
+
+    def test_deny_only_card(self):
+        self.service.tell("card", REQUEST, "answered")
+        with self.approve() as terminal:
+            self.to_end(terminal)
+            fingerprint = re.search(r"Fingerprint\s+(\S+)", terminal.text).group(1)
+            terminal.line(fingerprint)
+            self.assert_nothing(terminal)
+
+    def test_no_terminal(self):
+        for stdin, stdout in ((True, False), (False, True), (False, False)):
+            with self.subTest(stdin=stdin, stdout=stdout):
+                master, slave = os.openpty()
+                done = subprocess.run(
+                    [PROGRAM, "approve", REQUEST], stderr=subprocess.PIPE, text=True, timeout=120,
+                    stdin=slave if stdin else subprocess.DEVNULL,
+                    stdout=slave if stdout else subprocess.DEVNULL,
+                    env={**os.environ, **self.service.environment}, start_new_session=True)
+                os.close(slave)
+                os.close(master)
+                self.assertEqual(done.returncode, 5, done.stderr)
+                self.assertIn("no-terminal", done.stderr)
+        self.assertEqual(self.service.reached(), [])
+
+    def test_no_controlling_terminal(self):
+        master, slave = os.openpty()
+        done = subprocess.run([PROGRAM, "approve", REQUEST], stdin=slave, stdout=slave,
+                              stderr=subprocess.PIPE, text=True, timeout=120, start_new_session=True,
+                              env={**os.environ, **self.service.environment})
+        os.close(slave)
+        os.close(master)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("no controlling terminal", done.stderr)
+
+    def test_no_scripted_answer(self):
+        for arguments in (["approve", REQUEST, "--yes"], ["approve", REQUEST, "22b0-d14c-d90f"],
+                          ["approve", "--fingerprint=22b0-d14c-d90f", REQUEST]):
+            done = self.run_plain(*arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(self.service.reached(), [])
+
+    def test_another_owner_of_the_name(self):
+        for arguments in (["pending"], ["deny", REQUEST]):
+            done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
+                                  env={**os.environ, **self.service.environment,
+                                       "TEST_OTHER_OWNER": "1"}, timeout=120)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("bad-peer", done.stderr)
+        self.assertEqual(self.service.reached(), [])
+
+    def test_usage(self):
+        for arguments in ([], ["nothing"], ["approve"], ["show", REQUEST, REQUEST],
+                          ["deny", "--reason", "because", REQUEST], ["passkey"],
+                          ["pending", "--nonsense"]):
+            done = self.run_plain(*arguments)
+            self.assertEqual(done.returncode, 2, (arguments, done.stderr))
+        for name in ("00", "zz112233", "0011-2233", "../etc", "*", "ffff"):
+            done = self.run_plain("deny", name)
+            self.assertEqual(done.returncode, 1, (name, done.stderr))
+        self.assertEqual(self.service.reached(), [])
+
+    def test_help(self):
+        for arguments in ([], ["pending"], ["show"], ["approve"], ["deny"], ["watch"], ["passkey"],
+                          ["passkey", "enrol"], ["passkey", "list"], ["passkey", "revoke"]):
+            done = self.run_plain(*arguments, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("Usage:", done.stdout)
+
+    def test_deny(self):
+        done = self.run_plain("deny", "--reason", "not-now", REQUEST[:8])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.service.reached(), [f"deny {REQUEST} not-now"])
+
+
+class Enrolment(Case):
+    def keys(self):
+        return json.loads(self.run_plain("passkey", "list", "--json").stdout)
+
+    def test_passphrases_that_differ(self):
+        before = self.keys()
+        with self.terminal("passkey", "enrol", "--file") as terminal:
+            terminal.wait_for("Choose a passphrase: $")
+            terminal.line(PASSPHRASE)
+            terminal.wait_for("once more:  $")
+            terminal.line(PASSPHRASE + "x")
+            terminal.wait_for("differ")
+            self.assert_nothing(terminal)
+        self.assertEqual(self.keys(), before)
+
+    def test_weak_passphrase(self):
+        before = self.keys()
+        with self.terminal("passkey", "enrol", "--file") as terminal:
+            for prompt in ("Choose a passphrase: $", "once more:  $"):
+                terminal.wait_for(prompt)
+                terminal.line("short")
+            terminal.wait_for("passphrase: a passphrase has")
+            self.assert_nothing(terminal, status=1)
+        self.assertEqual(self.keys(), before)
+
+    def test_refused_by_the_service(self):
+        before = self.keys()
+        self.service.tell("enrol", "refuse")
+        with self.terminal("passkey", "enrol", "--file") as terminal:
+            for prompt in ("Choose a passphrase: $", "once more:  $"):
+                terminal.wait_for(prompt)
+                terminal.line(PASSPHRASE)
+            terminal.wait_for("credential-exists")
+            self.assertEqual(terminal.wait(), 1)
+        self.service.tell("enrol", "accept")
+        self.service.reached()
+        self.assertEqual(self.keys(), before)
+
+    def test_enrolment_for_another_party(self):
+        before = self.keys()
+        self.service.tell("enrol", "example.org")
+        with self.terminal("passkey", "enrol", "--file") as terminal:
+            terminal.wait_for("not for undersign:")
+            self.assert_nothing(terminal, status=1)
+        self.service.tell("enrol", "accept")
+        self.assertEqual(self.keys(), before)
+
+    def test_needs_a_terminal(self):
+        done = self.run_plain("passkey", "enrol", "--file", input=f"{PASSPHRASE}\n" * 2, stdin=None)
+        self.assertEqual(done.returncode, 5)
+        self.assertEqual(self.service.reached(), [])
+
+    def test_revoke(self):
+        with self.terminal("passkey", "enrol", "--file", "--label", "Second") as terminal:
+            for prompt in ("Choose a passphrase: $", "once more:  $"):
+                terminal.wait_for(prompt)
+                terminal.line(PASSPHRASE)
+            self.assertEqual(terminal.wait(), 0)
+        self.service.reached()
+        second = [key for key in self.keys() if key["label"] == "Second"][0]["credential"]
+        done = self.run_plain("passkey", "revoke", "--", second[:12])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.service.reached(), ["revoke"])
+        self.assertNotIn("Second", [key["label"] for key in self.keys()])
+
+
+class Watching(Case):
+    def test_cards_come_and_go(self):
+        watch = subprocess.Popen([PROGRAM, "watch"], stdout=subprocess.PIPE, text=True,
+                                 env={**os.environ, **self.service.environment})
+        try:
+            self.assertIn("undersign approve 00112233", watch.stdout.readline())
+            other = "ab" * 16
+            self.service.tell("card", other, "nasty")
+            self.assertRegex(watch.stdout.readline(), "^abababab  Send an e-mail")
+            self.service.tell("remove", other, "expired")
+            self.assertEqual(watch.stdout.readline(), "abababab  no longer waits: expired\n")
+        finally:
+            watch.terminate()
+            watch.wait()
+            watch.stdout.close()
+
+
+if __name__ == "__main__":
+    card_case.main("card-program", globals())
