@@ -153,11 +153,8 @@ is_repeated (GArray *words, guint i)
   return FALSE;
 }
 
-gboolean
-arguments_add (UsSubmission *submission,
-               GVariant *description,
-               const char *const *texts,
-               GError **error)
+static GArray *
+parse_all (const char *const *texts, GError **error)
 {
   g_autoptr (GArray) words = g_array_new (FALSE, TRUE, sizeof (Word));
 
@@ -167,9 +164,30 @@ arguments_add (UsSubmission *submission,
       Word word = { NULL, FALSE, NULL };
 
       if (!word_parse (texts[i], &word, error))
-        return FALSE;
+        return NULL;
       g_array_append_val (words, word);
     }
+  return g_steal_pointer (&words);
+}
+
+gboolean
+arguments_check (const char *const *texts, GError **error)
+{
+  g_autoptr (GArray) words = parse_all (texts, error);
+
+  return words != NULL;
+}
+
+gboolean
+arguments_add (UsSubmission *submission,
+               GVariant *description,
+               const char *const *texts,
+               GError **error)
+{
+  g_autoptr (GArray) words = parse_all (texts, error);
+
+  if (words == NULL)
+    return FALSE;
   for (guint i = 0; i < words->len; i++)
     {
       const char *name = g_array_index (words, Word, i).name;

@@ -6,6 +6,9 @@
 
 G_BEGIN_DECLS
 
+/* arguments_check: that each is of that form; asks nobody. */
+gboolean arguments_check (const char *const *words, GError **error);
+
 /*
  * arguments_add: adds what the command line says to @submission, by the types of the action.
  * @description: what DescribeAction() replied

@@ -160,8 +160,11 @@ parse_options (Cli *cli, const Verb *verb, char ***words, char ***out_args, GErr
     g_option_group_add_entries (group, wait);
   g_option_context_set_main_group (context, group);
   if (!g_option_context_parse_strv (context, words, &own))
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_OPTION, "%s",
-                         own->message);
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT,
+                         g_error_matches (own, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+                             ? US_REASON_UNKNOWN_OPTION
+                             : US_REASON_BAD_VALUE,
+                         "%s", own->message);
   return TRUE;
 }
 
@@ -265,7 +268,7 @@ cli_run (UsClient *client, int argc, char **argv)
         return status;
       }
   cli.json = g_strv_contains ((const char *const *) argv, "--json");
-  us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_OPTION,
+  us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
                 "unknown verb \"%s\"; see " PROGRAM " --help", name);
   return cli_fail (&cli, error, NULL);
 }

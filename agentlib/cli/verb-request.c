@@ -19,21 +19,21 @@ report (const Cli *cli, const char *path, const UsStatus *status)
 static UsSubmission *
 build_submission (Cli *cli, char **args, GError **error)
 {
-  g_autoptr (GVariant) action = us_client_describe_action (cli->client, args[0], NULL, error);
+  g_autoptr (GVariant) action = NULL;
   g_autoptr (UsSubmission) submission = NULL;
   g_autofree char *supersedes = NULL;
 
+  /* What is wrong in itself is said before anybody is asked. */
+  if (!arguments_check ((const char *const *) args + 1, error))
+    return NULL;
+  if (cli->supersedes != NULL && (supersedes = request_path (cli->supersedes, error)) == NULL)
+    return NULL;
+  action = us_client_describe_action (cli->client, args[0], NULL, error);
   if (action == NULL)
     return NULL;
   submission = us_submission_new (args[0]);
   if (!arguments_add (submission, action, (const char *const *) args + 1, error))
     return NULL;
-  if (cli->supersedes != NULL)
-    {
-      supersedes = request_path (cli->supersedes, error);
-      if (supersedes == NULL)
-        return NULL;
-    }
   us_submission_set_claim (submission, cli->claim);
   us_submission_set_idempotency_key (submission, cli->idempotency_key);
   us_submission_set_supersedes (submission, supersedes);

@@ -289,11 +289,31 @@ test_hostile_owner (Fixture *fixture, gconstpointer data)
     "wait " MOCK_ID, "withdraw " MOCK_ID, "list", "info",
   };
 
+  static const struct
+  {
+    const char *line, *reason;
+  } wrong[] = {
+    { "nonsense", "unknown-argument: " },
+    { "list all", "unknown-argument: " },
+    { "describe", "missing-argument: " },
+    { "list --all", "unknown-option: " },
+    { "wait " MOCK_ID " --timeout=soon", "bad-value: " },
+    { "request mail.send subject", "bad-value: " },
+    { "request mail.send --supersedes=x", "bad-value: " },
+    { "status one", "bad-value: " },
+  };
+
   fixture->service_uid = getuid () + 1;
   for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
     {
       g_assert_cmpint (run (fixture, lines[i]), ==, 127);
       g_assert_nonnull (strstr (fixture->err, "bad-peer: "));
+    }
+  /* Whoever mistypes is told so first. */
+  for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      g_assert_cmpint (run (fixture, wrong[i].line), ==, 126);
+      g_assert_nonnull (strstr (fixture->err, wrong[i].reason));
     }
   g_assert_cmpuint (mock_calls (fixture->mock, NULL), ==, 0);
 }
