@@ -89,13 +89,16 @@ run_prune (Ctl *ctl, char **arguments, GError **error)
   gint64 wall = 0;
 
   if (before == NULL)
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
-                         "--before is needed");
+    {
+      ctl->bad_word = TRUE;
+      return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                           "--before is missing");
+    }
   time = strlen (before) == strlen ("2026-11-30") ? g_strconcat (before, "T00:00:00Z", NULL)
                                                   : g_strdup (before);
   if (!clock_parse (time, &wall))
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                         "--before must be as 2026-11-30 or 2026-11-30T09:00:00Z");
+    return ctl_bad_word (
+        ctl, error, "--before must be as 2026-11-30 or 2026-11-30T09:00:00Z, not \"%s\"", before);
   while (more)
     {
       g_autoptr (GVariant) reply =

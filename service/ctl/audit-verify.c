@@ -324,8 +324,8 @@ run_verify (Ctl *ctl, char **arguments, GError **error)
 
   g_array_set_clear_func (witnesses, witness_clear);
   if (known_head != NULL && !digest_from_string (known_head, verify.known))
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                         "--head must be sha256: and 64 lower-case hex digits");
+    return ctl_bad_word (
+        ctl, error, "--head must be sha256: and 64 lower-case hex digits, not \"%s\"", known_head);
   keys = given_keys_load (key_words, error);
   if (keys == NULL)
     return FALSE;

@@ -113,9 +113,11 @@ run_show (Ctl *ctl, char **arguments, GError **error)
   static const LogFuncs funcs = { show_entry, NULL };
   Show show = { .ctl = ctl, .left = (guint64) show_count };
 
-  if (show_from < 1 || show_count < 0)
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                         "the first entry is 1, and a count is not negative");
+  if (show_from < 1)
+    return ctl_bad_word (ctl, error, "the first entry is 1, not %" G_GINT64_FORMAT, show_from);
+  if (show_count < 0)
+    return ctl_bad_word (ctl, error, "a count is not negative, as %" G_GINT64_FORMAT " is",
+                         show_count);
   return log_walk (ctl, (guint64) show_from, &funcs, &show, error);
 }
 

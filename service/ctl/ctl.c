@@ -19,16 +19,38 @@ static const CtlVerb *const groups[] = { status_verbs,    policy_verbs,  audit_v
                                          execution_verbs, stats_verbs,   passkey_verbs,
                                          credential_verbs };
 
-static void
-print_help (FILE *out)
+/* Whether @verb is one of "policy", if that is @group. */
+static gboolean
+verb_is_of (const CtlVerb *verb, const char *group)
 {
-  fprintf (out, "Usage: undersignctl VERB [ARGUMENT…] [--json]\n\n");
+  const gsize len = strlen (group);
+
+  return g_str_has_prefix (verb->name, group) && verb->name[len] == ' ';
+}
+
+static gboolean
+group_exists (const char *group)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (groups); i++)
+    for (const CtlVerb *verb = groups[i]; verb->name != NULL; verb++)
+      if (verb_is_of (verb, group))
+        return TRUE;
+  return FALSE;
+}
+
+/* @group: its verbs alone; NULL for all there are. */
+static void
+print_help (FILE *out, const char *group)
+{
+  fprintf (out, "Usage: undersignctl %s%s [ARGUMENT…] [--json]\n\n", group != NULL ? group : "",
+           group != NULL ? " VERB" : "VERB");
   for (gsize i = 0; i < G_N_ELEMENTS (groups); i++)
     for (const CtlVerb *verb = groups[i]; verb->name != NULL; verb++)
       {
         g_autofree char *usage = g_strdup_printf ("%s %s", verb->name, verb->arguments);
 
-        fprintf (out, "  %-32s %s\n", usage, verb->summary);
+        if (group == NULL || verb_is_of (verb, group))
+          fprintf (out, "  %-32s %s\n", usage, verb->summary);
       }
   fprintf (out, "\nundersignctl VERB --help says more; undersignctl(8) says all.\n");
 }
@@ -76,27 +98,51 @@ read_options (const CtlVerb *verb, gboolean *out_json, char ***arguments, GError
   if (verb->options != NULL)
     g_option_context_add_main_entries (context, verb->options, NULL);
   if (!g_option_context_parse_strv (context, arguments, &reason))
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_OPTION, "%s",
-                         reason->message);
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT,
+                         g_error_matches (reason, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+                             ? US_REASON_UNKNOWN_OPTION
+                             : US_REASON_BAD_VALUE,
+                         "%s", reason->message);
   n = g_strv_length (*arguments) - 1;
   for (guint i = 1; i <= n; i++)
     if (!g_utf8_validate ((*arguments)[i], -1, NULL))
       return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                           "an argument is not UTF-8");
-  if (n < verb->min || n > verb->max)
+                           "argument %u is not valid UTF-8", i);
+  if (n < verb->min)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
-                         "usage: undersignctl %s %s", verb->name, verb->arguments);
+                         "an argument is missing; usage: undersignctl %s %s", verb->name,
+                         verb->arguments);
+  if (n > verb->max)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
+                         "\"%s\" is one argument too many; usage: undersignctl %s%s%s",
+                         (*arguments)[verb->max + 1], verb->name,
+                         verb->arguments[0] != '\0' ? " " : "", verb->arguments);
   return TRUE;
 }
 
 static int
-exit_status (const GError *error)
+exit_status (const Ctl *ctl, const GError *error)
 {
+  if (ctl->bad_word)
+    return CTL_EXIT_USAGE;
   if (error == NULL)
     return CTL_EXIT_REFUSED;
   if (g_error_matches (error, US_ERROR, US_ERROR_UNAVAILABLE))
     return CTL_EXIT_UNREACHABLE;
   return CTL_EXIT_REFUSED;
+}
+
+gboolean
+ctl_bad_word (Ctl *ctl, GError **error, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  ctl->bad_word = TRUE;
+  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "%s", text);
 }
 
 /* The program's name and the verb's words become one, so that --help shows them. */
@@ -130,7 +176,7 @@ run_verb (const CtlConfig *config, const CtlVerb *verb, int argc, char **argv, i
     status = CTL_EXIT_DONE;
   else
     {
-      status = exit_status (error);
+      status = exit_status (&ctl, error);
       if (error != NULL)
         output_error (ctl.json, error);
     }
@@ -141,6 +187,39 @@ run_verb (const CtlConfig *config, const CtlVerb *verb, int argc, char **argv, i
   return status;
 }
 
+static gboolean
+is_help (const char *word)
+{
+  return strcmp (word, "--help") == 0 || strcmp (word, "-h") == 0;
+}
+
+/* No verb is named: what is wrong with that. */
+static int
+refuse_words (int argc, char **argv)
+{
+  const gboolean json = wants_json (argc, argv);
+  const gboolean is_group = argc > 1 && group_exists (argv[1]);
+  const char *word = is_group && argc > 2 ? argv[2] : NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (argc < 2)
+    us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                  "a verb is missing");
+  else if (!is_group)
+    us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
+                  "there is no verb \"%s\"", argv[1]);
+  else if (word == NULL || strcmp (word, "--json") == 0)
+    us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                  "what about \"%s\"? A verb is missing", argv[1]);
+  else
+    us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
+                  "there is no verb \"%s %s\"", argv[1], word);
+  output_error (json, error);
+  if (!json)
+    print_help (stderr, is_group ? argv[1] : NULL);
+  return CTL_EXIT_USAGE;
+}
+
 int
 ctl_run (const CtlConfig *config, int argc, char **argv)
 {
@@ -148,9 +227,14 @@ ctl_run (const CtlConfig *config, int argc, char **argv)
   int words = 0;
 
   us_error_register_bus ();
-  if (argc > 1 && (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0))
+  if (argc > 1 && is_help (argv[1]))
     {
-      print_help (stdout);
+      print_help (stdout, NULL);
+      return CTL_EXIT_DONE;
+    }
+  if (argc > 2 && is_help (argv[2]) && group_exists (argv[1]))
+    {
+      print_help (stdout, argv[1]);
       return CTL_EXIT_DONE;
     }
   if (argc > 1 && strcmp (argv[1], "--version") == 0)
@@ -159,21 +243,5 @@ ctl_run (const CtlConfig *config, int argc, char **argv)
       return CTL_EXIT_DONE;
     }
   verb = argc > 1 ? verb_find (argc, argv, &words) : NULL;
-  if (verb == NULL)
-    {
-      g_autoptr (GError) error = NULL;
-
-      if (argc > 1)
-        us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
-                      "there is no verb \"%s%s%s\"", argv[1], argc > 2 ? " " : "",
-                      argc > 2 ? argv[2] : "");
-      else
-        us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
-                      "a verb is needed");
-      output_error (wants_json (argc, argv), error);
-      if (!wants_json (argc, argv))
-        print_help (stderr);
-      return CTL_EXIT_USAGE;
-    }
-  return run_verb (config, verb, argc, argv, words);
+  return verb != NULL ? run_verb (config, verb, argc, argv, words) : refuse_words (argc, argv);
 }

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 #define CTL_EXIT_DONE 0
 #define CTL_EXIT_REFUSED 1 /* or a check that found a fault */
-#define CTL_EXIT_USAGE 126
+#define CTL_EXIT_USAGE 126 /* the command line, or a word in it */
 #define CTL_EXIT_UNREACHABLE 127
 
 typedef struct
@@ -33,6 +33,7 @@ typedef struct
   gboolean json;
   GDBusConnection *bus; /* (nullable): once it was needed */
   char *owner;          /* (nullable): unique name of the service */
+  gboolean bad_word;    /* ctl_bad_word() was called */
 } Ctl;
 
 typedef struct
@@ -54,6 +55,10 @@ extern const CtlVerb execution_verbs[];
 extern const CtlVerb stats_verbs[];
 extern const CtlVerb passkey_verbs[];
 extern const CtlVerb credential_verbs[];
+
+/* ctl_bad_word: for a verb that is given a word that can't be what it must be, before it does
+ * anything: FALSE with bad-value, and CTL_EXIT_USAGE.  @format should hold the word. */
+gboolean ctl_bad_word (Ctl *ctl, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
 /* ctl_run: the exit status. */
 int ctl_run (const CtlConfig *config, int argc, char **argv);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* undersignctl halt, resume, resolve: the administrator's hand on what runs. */
-#include "dbus/error.h"
-#include "dbus/reason.h"
 #include "service/base/encode.h"
 #include "service/ctl/bus.h"
 #include "service/ctl/ctl.h"
@@ -25,11 +23,11 @@ static gboolean
 run_resolve (Ctl *ctl, char **arguments, GError **error)
 {
   if (!id_is_valid (arguments[0]))
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                         "a request id is 32 lower-case hex digits");
+    return ctl_bad_word (ctl, error, "\"%s\" is no request id: 32 lower-case hex digits",
+                         arguments[0]);
   if (strcmp (arguments[1], "done") != 0 && strcmp (arguments[1], "failed") != 0)
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                         "the outcome is \"done\" or \"failed\"");
+    return ctl_bad_word (ctl, error, "the outcome is \"done\" or \"failed\", not \"%s\"",
+                         arguments[1]);
   return bus_do (ctl, "Resolve", g_variant_new ("(sss)", arguments[0], arguments[1], arguments[2]),
                  "resolved", error);
 }

@@ -121,8 +121,8 @@ run_revoke (Ctl *ctl, char **arguments, GError **error)
   const guint8 *data = NULL;
 
   if (credential == NULL || g_bytes_get_size (credential) == 0)
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                         "a credential id is as `passkey list` shows it");
+    return ctl_bad_word (ctl, error, "\"%s\" is no credential id as `passkey list` shows it",
+                         arguments[0]);
   data = g_bytes_get_data (credential, &len);
   return bus_do (
       ctl, "RevokePasskey",

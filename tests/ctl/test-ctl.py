@@ -145,6 +145,10 @@ class Usage(Base):
             own = self.ctl(*verb.split(), "--help")
             self.assertIn("--json", own)
             self.assertIn(f"undersignctl {verb}", own)
+        for group in {verb.split()[0] for verb in VERBS if " " in verb}:
+            own = self.ctl(group, "--help")
+            for verb in VERBS:
+                self.assertEqual(verb.startswith(f"{group} "), f"  {verb} " in own, own)
 
     def test_wrong_usage(self):
         for arguments in ((), ("frobnicate",), ("policy",), ("policy", "frobnicate"), ("halt",),
@@ -154,12 +158,26 @@ class Usage(Base):
             self.ctl(*arguments, status=126)
             self.assertTrue(self.errors.startswith("undersignctl: "), self.errors)
             self.assertIn("error", self.json(*arguments, status=126))
+        for arguments, reason, text in (
+                (("frobnicate",), "unknown-argument", "frobnicate"),
+                (("policy",), "missing-argument", "policy"),
+                (("policy", "frobnicate"), "unknown-argument", "frobnicate"),
+                (("halt",), "missing-argument", "halt WHY"),
+                (("halt", "a", "bee"), "unknown-argument", '"bee"'),
+                (("status", "--frobnicate"), "unknown-option", "frobnicate"),
+                (("audit", "show", "--from", "six"), "bad-value", "six")):
+            found = self.json(*arguments, status=126)
+            self.assertEqual(found["reason"], reason, found)
+            self.assertIn(text, found["text"])
 
     def test_values_that_cannot_be(self):
         for arguments in (("resolve", "0" * 31, "done", "x"), ("resolve", "0" * 32, "maybe", "x"),
                           ("passkey", "revoke", "a="), ("passkey", "revoke", ""),
                           ("audit", "show", "--from", "0"), ("audit", "verify", "--head", "x")):
-            self.assertEqual(self.json(*arguments, status=1)["error"], "InvalidArgument")
+            found = self.json(*arguments, status=126)
+            self.assertEqual(found["error"], "InvalidArgument")
+            wrong = [word for word in arguments if word in found["text"]]
+            self.assertTrue(wrong, found)
 
     def test_no_service(self):
         for arguments in (("status",), ("halt", "x"), ("policy", "reload"), ("audit", "verify"),
@@ -540,7 +558,7 @@ class Evidence(Log):
         self.assertEqual([call[:2] for call in self.calls()][:1],
                          [("PruneAudit", ["2026-01-01T00:00:00Z"])])
         for arguments in ((), ("--before=yesterday",), ("--before=2026-13-01",)):
-            self.json("audit", "prune", *arguments, status=1)
+            self.json("audit", "prune", *arguments, status=126)
 
 
 if __name__ == "__main__":
