@@ -129,6 +129,8 @@ get_card (Mock *mock, const char *flavour)
     }
   if (strcmp (flavour, "answered") == 0)
     g_variant_dict_insert (details, "answered", "b", TRUE);
+  if (strcmp (flavour, "ended") == 0)
+    g_variant_dict_insert (details, "state", "s", "expired");
   return g_variant_new ("(@ay@a{sv})",
                         g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, bytes, TRUE),
                         g_variant_dict_end (details));

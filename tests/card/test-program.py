@@ -44,6 +44,16 @@ class Refusals(Case):
             terminal.line(fingerprint)
             self.assert_nothing(terminal)
 
+    def test_ended_request(self):
+        """Whose card is still there: nobody is told that it waits."""
+        self.service.tell("card", REQUEST, "ended")
+        with self.approve() as terminal:
+            terminal.wait_for("no longer waits: expired. Nothing was answered")
+            self.assert_nothing(terminal)
+            self.assertNotIn("page 1 of", terminal.text)
+        self.service.tell("outcome", "expired", "-")
+        self.assertIn(f"{REQUEST}: expired\n", self.run_plain("show", REQUEST).stdout)
+
     def test_no_terminal(self):
         for stdin, stdout in ((True, False), (False, True), (False, False)):
             with self.subTest(stdin=stdin, stdout=stdout):
@@ -73,7 +83,7 @@ class Refusals(Case):
         for arguments in (["approve", REQUEST, "--yes"], ["approve", REQUEST, "22b0-d14c-d90f"],
                           ["approve", "--fingerprint=22b0-d14c-d90f", REQUEST]):
             done = self.run_plain(*arguments)
-            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.returncode, 126, done.stderr)
         self.assertEqual(self.service.reached(), [])
 
     def test_another_owner_of_the_name(self):
@@ -81,24 +91,43 @@ class Refusals(Case):
             done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
                                   env={**os.environ, **self.service.environment,
                                        "TEST_OTHER_OWNER": "1"}, timeout=120)
-            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.returncode, 127)
             self.assertIn("bad-peer", done.stderr)
         self.assertEqual(self.service.reached(), [])
 
     def test_usage(self):
-        for arguments in ([], ["nothing"], ["approve"], ["show", REQUEST, REQUEST],
-                          ["deny", "--reason", "because", REQUEST], ["passkey"],
-                          ["pending", "--nonsense"]):
+        for arguments, reason in ((["nothing"], "unknown-argument"), (["approve"], "missing-argument"),
+                                  (["show", REQUEST, REQUEST], "unknown-argument"),
+                                  (["deny", "--reason", "because", REQUEST], "bad-value"),
+                                  ([], "missing-argument"), (["passkey"], "missing-argument"),
+                                  (["receipt", REQUEST, "--format", "pdf"], "bad-value"),
+                                  (["pending", "--nonsense"], "unknown-option")):
             done = self.run_plain(*arguments)
-            self.assertEqual(done.returncode, 2, (arguments, done.stderr))
-        for name in ("00", "zz112233", "0011-2233", "../etc", "*", "ffff"):
-            done = self.run_plain("deny", name)
-            self.assertEqual(done.returncode, 1, (name, done.stderr))
+            self.assertEqual(done.returncode, 126, (arguments, done.stderr))
+            self.assertTrue(done.stderr.startswith(f"undersign: {reason}: "), done.stderr)
+            if reason not in ("missing-argument",):
+                bad = [word for word in arguments if word.strip("-") in done.stderr]
+                self.assertTrue(bad, done.stderr)
+        done = self.run_plain("deny", "ffff")
+        self.assertEqual(done.returncode, 1, done.stderr)
+
+    def test_bad_id(self):
+        """Whoever mistypes is told so, not that nobody can be reached."""
+        nobody = {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
+        for verb in ("deny", "show", "approve", "receipt"):
+            for name in ("00", "zz112233", "0011-2233", "../etc", "*"):
+                done = subprocess.run([PROGRAM, verb, name], capture_output=True, text=True,
+                                      timeout=120, env={**os.environ, **nobody})
+                self.assertEqual(done.returncode, 126, (name, done.stderr))
+                self.assertIn(f'"{name}" is no request', done.stderr)
+        done = subprocess.run([PROGRAM, "pending"], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **nobody})
+        self.assertEqual(done.returncode, 127, done.stderr)
         self.assertEqual(self.service.reached(), [])
 
     def test_help(self):
-        for arguments in ([], ["pending"], ["show"], ["approve"], ["deny"], ["watch"], ["passkey"],
-                          ["passkey", "enrol"], ["passkey", "list"], ["passkey", "revoke"]):
+        for arguments in ([], ["pending"], ["show"], ["approve"], ["deny"], ["watch"], ["receipt"],
+                          ["receipt", "verify"], ["passkey"], ["passkey", "enrol"], ["passkey", "list"], ["passkey", "revoke"]):
             done = self.run_plain(*arguments, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("Usage:", done.stdout)
@@ -152,7 +181,7 @@ class Enrolment(Case):
         self.service.tell("enrol", "example.org")
         with self.terminal("passkey", "enrol", "--file") as terminal:
             terminal.wait_for("not for undersign:")
-            self.assert_nothing(terminal, status=1)
+            self.assert_nothing(terminal, status=127)
         self.service.tell("enrol", "accept")
         self.assertEqual(self.keys(), before)
 

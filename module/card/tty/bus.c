@@ -21,7 +21,7 @@ bus_connect (const Trust *trust, GError **error)
 
   if (trust->fault != NULL)
     {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s", trust->fault);
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "%s", trust->fault);
       return NULL;
     }
   us_error_register_bus ();

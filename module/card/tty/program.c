@@ -66,10 +66,10 @@ complain (const char *message)
 /* --- the command line --- */
 
 static gboolean
-wrong_usage (GError **error, const char *verb, const char *text)
+wrong_usage (GError **error, const char *verb, const char *reason, const char *text)
 {
-  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                       "%s; see undersign%s%s --help", text, verb[0] ? " " : "", verb);
+  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, reason, "%s; see undersign%s%s --help",
+                       text, verb[0] ? " " : "", verb);
 }
 
 gboolean
@@ -91,7 +91,11 @@ program_parse (const char *verb,
   if (entries != NULL)
     g_option_context_add_main_entries (context, entries, NULL);
   if (!g_option_context_parse (context, argc, argv, &local))
-    return wrong_usage (error, verb, local->message);
+    return wrong_usage (error, verb,
+                        g_error_matches (local, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+                            ? US_REASON_UNKNOWN_OPTION
+                            : US_REASON_BAD_VALUE,
+                        local->message);
   /* "--" stays where it stood between options and arguments */
   if (*argc > 1 && strcmp ((*argv)[1], "--") == 0)
     {
@@ -100,13 +104,13 @@ program_parse (const char *verb,
       (*argc)--;
     }
   if ((guint) *argc < arguments + 1)
-    return wrong_usage (error, verb, "an argument is missing");
+    return wrong_usage (error, verb, US_REASON_MISSING_ARGUMENT, "an argument is missing");
   if ((guint) *argc > arguments + 1)
     {
       g_autofree char *text =
           g_strdup_printf ("\"%s\" is one argument too many", (*argv)[arguments + 1]);
 
-      return wrong_usage (error, verb, text);
+      return wrong_usage (error, verb, US_REASON_UNKNOWN_ARGUMENT, text);
     }
   return TRUE;
 }
@@ -134,7 +138,7 @@ program_dispatch (const char *prefix,
 
   if (argc < 2)
     {
-      wrong_usage (error, prefix, "a verb is missing");
+      wrong_usage (error, prefix, US_REASON_MISSING_ARGUMENT, "a verb is missing");
       return EXIT_USAGE;
     }
   if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)
@@ -146,7 +150,7 @@ program_dispatch (const char *prefix,
     if (strcmp (argv[1], entry->name) == 0)
       return entry->verb (trust, argc - 1, argv + 1, error);
   text = g_strdup_printf ("there is no verb \"%s\"", argv[1]);
-  wrong_usage (error, prefix, text);
+  wrong_usage (error, prefix, US_REASON_UNKNOWN_ARGUMENT, text);
   return EXIT_USAGE;
 }
 
@@ -159,6 +163,19 @@ harden (void)
   prctl (PR_SET_DUMPABLE, 0);
   setrlimit (RLIMIT_CORE, &none);
   umask (077);
+}
+
+/* Whether it is the service that is not there or not itself, not a passkey. */
+static gboolean
+is_unreachable (const GError *error)
+{
+  static const char *const reasons[] = { US_REASON_UNREACHABLE, US_REASON_BAD_PEER,
+                                         US_REASON_BAD_MESSAGE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (reasons); i++)
+    if (us_error_has_reason (error, reasons[i]))
+      return g_error_matches (error, US_ERROR, US_ERROR_UNAVAILABLE);
+  return FALSE;
 }
 
 int
@@ -180,6 +197,8 @@ program_run (const Trust *trust, int argc, char **argv)
       complain (error->message);
       if (us_error_has_reason (error, US_REASON_NO_TERMINAL))
         return EXIT_NO_TERMINAL;
+      if (status == EXIT_REFUSED && is_unreachable (error))
+        return EXIT_UNREACHABLE;
       return status != EXIT_OK ? status : EXIT_REFUSED;
     }
   return status;

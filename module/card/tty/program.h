@@ -16,11 +16,12 @@ typedef enum
 {
   EXIT_OK = 0,
   EXIT_REFUSED = 1,     /* the service, a check or the system said no: the message says why */
-  EXIT_USAGE = 2,       /* the command line is wrong */
   EXIT_NO_ANSWER = 3,   /* the person gave no answer, or the request ended before */
   EXIT_NOT_DONE = 4,    /* approved, but the action was refused, failed, or nobody knows */
   EXIT_NO_TERMINAL = 5, /* there is no terminal to answer on */
   EXIT_NOT_PROVEN = 6,  /* a receipt holds together, but not every key was given */
+  EXIT_USAGE = 126,     /* the command line is wrong; as of undersign-agent(1) */
+  EXIT_UNREACHABLE = 127,
 } ProgramExit;
 
 /*
@@ -45,7 +46,7 @@ int verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **err
  * @usage: of its arguments, e.g. "ID"
  * @arguments: how many must remain
  *
- * Returns: FALSE with US_ERROR_INVALID_ARGUMENT and reason bad-value: EXIT_USAGE.
+ * Returns: FALSE with US_ERROR_INVALID_ARGUMENT: EXIT_USAGE.
  */
 gboolean program_parse (const char *verb,
                         const char *usage,

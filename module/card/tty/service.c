@@ -188,12 +188,17 @@ service_register (Service *service, GError **error)
   return g_steal_pointer (&requests);
 }
 
-static gboolean
-is_prefix (const char *text)
+gboolean
+service_check_id (const char *text, GError **error)
 {
   gsize len = strlen (text);
 
-  return len >= PREFIX_MIN && len <= 32 && strspn (text, "0123456789abcdef") == len;
+  if (len >= PREFIX_MIN && len <= 32 && strspn (text, "0123456789abcdef") == len)
+    return TRUE;
+  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                       "\"%s\" is no request: it is named by its id or the first %d or more "
+                       "digits of it",
+                       text, PREFIX_MIN);
 }
 
 char *
@@ -203,13 +208,8 @@ service_find (Service *service, const char *prefix, GError **error)
   const char *found = NULL;
   guint n = 0;
 
-  if (!is_prefix (prefix))
-    {
-      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                    "a request is named by its id or the first %d or more digits of it",
-                    PREFIX_MIN);
-      return NULL;
-    }
+  if (!service_check_id (prefix, error))
+    return NULL;
   requests = service_register (service, error);
   if (requests == NULL)
     return NULL;

@@ -42,6 +42,9 @@ typedef struct
 /* service_register: (element-type ServiceRequest): what waits for this person. */
 GPtrArray *service_register (Service *service, GError **error);
 
+/* service_check_id: that service_find() could find something so named; asks nobody. */
+gboolean service_check_id (const char *text, GError **error);
+
 /* service_find: the one request that waits and starts with @prefix, at least 4 digits of its id, or
  * any whole id.  (transfer full) */
 char *service_find (Service *service, const char *prefix, GError **error);

@@ -70,7 +70,8 @@ without_reason (const GError *error)
   return colon != NULL ? colon + 2 : error->message;
 }
 
-/* Fetches the card and shows it from its start, unless it is the one that is being read. */
+/* Fetches the card and shows it from its start, unless it is the one that is being read, or of a
+ * request that no longer waits. */
 static gboolean
 load_card (Approval *approval, GError **error)
 {
@@ -81,6 +82,12 @@ load_card (Approval *approval, GError **error)
   approval->reload = FALSE;
   if (fresh == NULL)
     return FALSE;
+  if (strcmp (card_state (fresh), "pending") != 0)
+    {
+      if (approval->removed == NULL)
+        approval->removed = g_strdup (card_state (fresh));
+      return TRUE;
+    }
   if (!first && card_same (fresh, approval->card))
     return TRUE;
   g_clear_pointer (&approval->card, card_free);
@@ -255,18 +262,43 @@ handle_news (Approval *approval, int *out_status, GError **error)
 {
   g_autofree char *text = NULL;
 
+  if (!approval->lost && approval->removed == NULL && approval->reload &&
+      !load_card (approval, error))
+    {
+      *out_status = EXIT_REFUSED;
+      return TRUE;
+    }
   if (approval->lost)
     *out_status = end (approval, "The service left the bus. Nothing was answered.");
   else if (approval->removed != NULL)
     {
-      text = g_strdup_printf ("The request no longer waits: %s.", approval->removed);
+      text = g_strdup_printf ("The request no longer waits: %s. Nothing was answered.",
+                              approval->removed);
       *out_status = end (approval, text);
     }
-  else if (approval->reload && !load_card (approval, error))
-    *out_status = EXIT_REFUSED;
   else
     return FALSE;
   return TRUE;
+}
+
+/* Fetches the card for the first time, or anew.  FALSE where the person can't answer it. */
+static gboolean
+begin_reading (Approval *approval, int *out_status, GError **error)
+{
+  g_clear_pointer (&approval->card, card_free);
+  *out_status = EXIT_REFUSED;
+  return load_card (approval, error) && !handle_news (approval, out_status, error);
+}
+
+/* The person left: what came over the bus meanwhile is told, too. */
+static int
+end_unanswered (Approval *approval, const char *text, GError **error)
+{
+  int status = EXIT_REFUSED;
+
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  return handle_news (approval, &status, error) ? status : end (approval, text);
 }
 
 static int
@@ -274,8 +306,8 @@ run (Approval *approval, GError **error)
 {
   int status = EXIT_REFUSED;
 
-  if (!load_card (approval, error))
-    return EXIT_REFUSED;
+  if (!begin_reading (approval, &status, error))
+    return status;
   for (;;)
     switch (pager_run (approval->pager))
       {
@@ -284,20 +316,20 @@ run (Approval *approval, GError **error)
       case PAGER_DENY:
         if (answer_deny (approval, &status, error))
           return status;
-        g_clear_pointer (&approval->card, card_free);
-        if (!load_card (approval, error))
-          return EXIT_REFUSED;
+        if (!begin_reading (approval, &status, error))
+          return status;
         break;
       case PAGER_WOKEN:
         if (handle_news (approval, &status, error))
           return status;
         break;
       case PAGER_WRONG:
-        return end (approval,
-                    "That is not the fingerprint. Nothing was answered; the request waits.");
+        return end_unanswered (
+            approval, "That is not the fingerprint. Nothing was answered; the request waits.",
+            error);
       case PAGER_LEFT:
       default:
-        return end (approval, "Nothing was answered; the request waits.");
+        return end_unanswered (approval, "Nothing was answered; the request waits.", error);
       }
 }
 
@@ -320,6 +352,8 @@ verb_approve (const Trust *trust, int argc, char **argv, GError **error)
                       "you type its fingerprint to approve it, and sign that with your passkey.  "
                       "Leaving it answers nothing.",
                       entries, 1, &argc, &argv, error))
+    return EXIT_USAGE;
+  if (!service_check_id (argv[1], error))
     return EXIT_USAGE;
   if (!terminal_check (error))
     return EXIT_NO_TERMINAL;

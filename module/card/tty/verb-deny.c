@@ -42,9 +42,13 @@ verb_deny (const Trust *trust, int argc, char **argv, GError **error)
   if (reason != NULL && !reason_is_known (reason))
     {
       us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                    "--reason is none of wrong-target, wrong-content, not-now, suspicious, other");
+                    "--reason \"%s\" is none of wrong-target, wrong-content, not-now, suspicious, "
+                    "other",
+                    reason);
       return EXIT_USAGE;
     }
+  if (!service_check_id (argv[1], error))
+    return EXIT_USAGE;
   service = service_open (trust, error);
   request = service != NULL ? service_find (service, argv[1], error) : NULL;
   if (request == NULL)

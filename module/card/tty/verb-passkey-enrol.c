@@ -81,7 +81,7 @@ explain (Terminal *terminal, gboolean security)
 {
   static const char *const kept[] = {
     " The passphrase is asked for at every approval.",
-    " It has at least 8 characters. Nobody can bring it back.",
+    " It has at least 8 bytes: a plain letter or digit is one. Nobody can bring it back.",
   };
   static const char *const plugged[] = {
     " The security key makes the passkey and keeps it.",

@@ -37,7 +37,7 @@ format_read (const char *word, Format *format, GError **error)
         return TRUE;
       }
   return word == NULL || us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                                       "--format is json, text or html");
+                                       "--format is json, text or html, not \"%s\"", word);
 }
 
 static void
@@ -169,7 +169,7 @@ verb_receipt (const Trust *trust, int argc, char **argv, GError **error)
                       "Prints the receipt of a request whose card was yours: who signed what, and "
                       "what became of it.  \"undersign receipt verify FILE\" verifies one.",
                       entries, 1, &argc, &argv, error) ||
-      !format_read (word, &format, error))
+      !format_read (word, &format, error) || !service_check_id (argv[1], error))
     return EXIT_USAGE;
   service = service_open (trust, error);
   request = service != NULL ? service_find (service, argv[1], error) : NULL;

@@ -87,6 +87,8 @@ verb_show (const Trust *trust, int argc, char **argv, GError **error)
                       "it, use \"undersign approve\" or \"undersign deny\".",
                       entries, 1, &argc, &argv, error))
     return EXIT_USAGE;
+  if (!service_check_id (argv[1], error))
+    return EXIT_USAGE;
   service = service_open (trust, error);
   request = service != NULL ? service_find (service, argv[1], error) : NULL;
   if (request == NULL)
@@ -99,7 +101,7 @@ verb_show (const Trust *trust, int argc, char **argv, GError **error)
       g_propagate_error (error, g_steal_pointer (&ended));
       return EXIT_REFUSED;
     }
-  if (card == NULL)
+  if (card == NULL || service_state_is_final (card_state (card)))
     return print_outcome (service, request, json, error);
   if (json)
     {
