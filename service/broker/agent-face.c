@@ -165,5 +165,11 @@ handle_close_run (Broker *broker, Call *call, Request *request)
 void
 handle_list_requests (Broker *broker, Call *call, Request *request)
 {
-  call_return (call, g_variant_new ("(@a(oss))", queue_list (broker->queue, call_uid (call))));
+  g_autoptr (GError) error = NULL;
+  GVariant *list = queue_list (broker->queue, call_uid (call), &error);
+
+  if (list != NULL)
+    call_return (call, g_variant_new ("(@a(oss))", list));
+  else
+    call_fail (call, error);
 }

@@ -175,8 +175,9 @@ add_superseded (Broker *broker, const Request *request, GVariantBuilder *builder
     add (builder, "superseded", bytes_variant (record_bytes (old->record)));
 }
 
+/* @history: (transfer floating) */
 static GVariant *
-card_of (Broker *broker, const Request *request, uid_t uid)
+card_of (Broker *broker, const Request *request, uid_t uid, GVariant *history)
 {
   g_autofree char *digest = digest_to_string (record_digest (request->record));
   g_autoptr (GVariant) credentials = request_credentials (request, uid);
@@ -197,20 +198,27 @@ card_of (Broker *broker, const Request *request, uid_t uid)
   if (request->cause[0] != '\0')
     add (&builder, "refused", g_variant_new_string (request->cause));
   add (&builder, "again", g_variant_new_boolean (request->again));
-  add (&builder, "history",
-       queue_history (broker->queue, request->uid, record_run_id (request->record), request->id));
+  add (&builder, "history", history);
   return g_variant_builder_end (&builder);
 }
 
 void
 handle_get_card (Broker *broker, Call *call, Request *request)
 {
+  g_autoptr (GError) error = NULL;
+  GVariant *history = NULL;
+
   if (request->state == REQUEST_PENDING && !request->is_ready)
-    call_fail_with (call, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
-                    "the request is being prepared anew");
+    us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                  "the request is being prepared anew");
+  else
+    history = queue_history (broker->queue, request->uid, record_run_id (request->record),
+                             request->id, &error);
+  if (history == NULL)
+    call_fail (call, error);
   else
     call_return (call, g_variant_new ("(@ay@a{sv})", bytes_variant (record_bytes (request->record)),
-                                      card_of (broker, request, call_uid (call))));
+                                      card_of (broker, request, call_uid (call), history)));
 }
 
 /* --- OpenFile --- */

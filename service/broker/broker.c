@@ -180,9 +180,10 @@ broker_new (const BrokerParameters *parameters,
   if (!open_state (broker, parameters, error) || !open_bus (broker, parameters, error))
     return NULL;
 
-  queue_foreach_run (broker->queue, take_run, broker);
-  queue_foreach_pause (broker->queue, take_pause, broker);
-  restart_resume (broker);
+  if (!queue_foreach_run (broker->queue, take_run, broker, error) ||
+      !queue_foreach_pause (broker->queue, take_pause, broker, error) ||
+      !restart_resume (broker, error))
+    return NULL;
   housekeeping (broker);
   reach_start (broker);
   if (!bus_own (broker->bus, US_BUS_NAME, error))

@@ -48,7 +48,7 @@ typedef struct
   Runs *runs;
   Signals *signals;
 
-  ExpiryTimer *close_timer, *reach_timer, *hourly_timer;
+  ExpiryTimer *close_timer, *reach_timer, *hourly_timer, *resume_timer;
   guint reach_period, register_wait;
   int spool; /* directory of the copies of files */
   RequestHooks request_hooks;

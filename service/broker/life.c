@@ -146,8 +146,15 @@ close_send (Broker *broker, Request *request)
 void
 life_close_due (Broker *broker)
 {
-  g_auto (GStrv) ids = queue_close_due (broker->queue);
+  g_autoptr (GError) error = NULL;
+  g_auto (GStrv) ids = queue_close_due (broker->queue, &error);
 
+  if (ids == NULL)
+    {
+      g_warning ("%s", error->message);
+      close_later (broker);
+      return;
+    }
   for (guint i = 0; ids[i] != NULL; i++)
     {
       g_autoptr (Request) request =
@@ -155,6 +162,8 @@ life_close_due (Broker *broker)
 
       if (request != NULL)
         close_send (broker, request);
+      else
+        close_later (broker);
     }
 }
 

@@ -67,8 +67,9 @@ void reach_start (Broker *broker);
 
 /* --- restart.c --- */
 
-/* restart_resume: takes up every request that had not ended. */
-void restart_resume (Broker *broker);
+/* restart_resume: takes up every request that had not ended and is not taken up yet; FALSE where it
+ * cannot be told which these are. */
+gboolean restart_resume (Broker *broker, GError **error);
 /* restart_prepare: asks the executor anew about a pending request whose record nobody can approve
  * any more. */
 void restart_prepare (Broker *broker, Request *request);

@@ -120,6 +120,16 @@ set_failed (GError **error, Queue *queue, const char *doing)
                        doing, sqlite3_errmsg (queue->db));
 }
 
+/* read_to_end: after the last row, whether it was. */
+static gboolean
+read_to_end (Queue *queue, int rc, GError **error)
+{
+  if (rc == SQLITE_DONE)
+    return TRUE;
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                       "the queue could not be read: %s", sqlite3_errmsg (queue->db));
+}
+
 /* --- opening --- */
 
 static int
@@ -323,7 +333,7 @@ queue_load (Queue *queue, const char *id, const RequestHooks *hooks, GError **er
     }
   if (rc != SQLITE_ROW)
     {
-      set_failed (error, queue, "read");
+      read_to_end (queue, rc, error);
       return NULL;
     }
 
@@ -339,30 +349,27 @@ queue_load (Queue *queue, const char *id, const RequestHooks *hooks, GError **er
 }
 
 static char **
-list_ids (Queue *queue, guint which)
+list_ids (Queue *queue, guint which, GError **error)
 {
   autostatement *list = queue->statements[which];
   g_autoptr (GStrvBuilder) ids = g_strv_builder_new ();
-
   int rc = 0;
 
   while ((rc = sqlite3_step (list)) == SQLITE_ROW)
     g_strv_builder_add (ids, column_text (list, 0));
-  if (rc != SQLITE_DONE)
-    g_warning ("cannot read the queue to its end: %s", sqlite3_errmsg (queue->db));
-  return g_strv_builder_end (ids);
+  return read_to_end (queue, rc, error) ? g_strv_builder_end (ids) : NULL;
 }
 
 char **
-queue_live (Queue *queue)
+queue_live (Queue *queue, GError **error)
 {
-  return list_ids (queue, LIVE);
+  return list_ids (queue, LIVE, error);
 }
 
 char **
-queue_close_due (Queue *queue)
+queue_close_due (Queue *queue, GError **error)
 {
-  return list_ids (queue, CLOSE_DUE);
+  return list_ids (queue, CLOSE_DUE, error);
 }
 
 gboolean
@@ -375,14 +382,24 @@ queue_refuse_unreadable (Queue *queue, const char *id)
 }
 
 gboolean
-queue_find_key (Queue *queue, uid_t uid, const char *key, char **out_id, char **out_digest)
+queue_find_key (Queue *queue,
+                uid_t uid,
+                const char *key,
+                char **out_id,
+                char **out_digest,
+                GError **error)
 {
   autostatement *find = queue->statements[FIND_KEY];
+  int rc = 0;
 
   sqlite3_bind_int64 (find, 1, uid);
   bind_text (find, 2, key);
-  if (sqlite3_step (find) != SQLITE_ROW)
-    return FALSE;
+  rc = sqlite3_step (find);
+  if (rc != SQLITE_ROW)
+    {
+      read_to_end (queue, rc, error);
+      return FALSE;
+    }
   *out_id = g_strdup (column_text (find, 0));
   *out_digest = g_strdup (column_text (find, 1));
   return TRUE;
@@ -400,15 +417,15 @@ queue_adopted_keys (Queue *queue, uid_t uid)
 }
 
 GVariant *
-queue_list (Queue *queue, uid_t uid)
+queue_list (Queue *queue, uid_t uid, GError **error)
 {
   autostatement *list = queue->statements[LIST];
-  GVariantBuilder builder;
+  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(oss)"));
+  int rc = 0;
 
   sqlite3_bind_int64 (list, 1, uid);
   sqlite3_bind_int (list, 2, QUEUE_LIST_MAX);
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(oss)"));
-  while (sqlite3_step (list) == SQLITE_ROW)
+  while ((rc = sqlite3_step (list)) == SQLITE_ROW)
     {
       g_autofree char *path = request_path_of (column_text (list, 0));
 
@@ -416,23 +433,23 @@ queue_list (Queue *queue, uid_t uid)
         g_variant_builder_add (&builder, "(oss)", path, column_text (list, 1),
                                column_text (list, 2));
     }
-  return g_variant_builder_end (&builder);
+  return read_to_end (queue, rc, error) ? g_variant_builder_end (&builder) : NULL;
 }
 
 GVariant *
-queue_history (Queue *queue, uid_t uid, const char *run, const char *except)
+queue_history (Queue *queue, uid_t uid, const char *run, const char *except, GError **error)
 {
   autostatement *list = queue->statements[HISTORY];
-  GVariantBuilder builder;
+  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(ss)"));
+  int rc = 0;
 
   sqlite3_bind_int64 (list, 1, uid);
   bind_text (list, 2, run);
   bind_text (list, 3, except);
   sqlite3_bind_int (list, 4, QUEUE_HISTORY_MAX);
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(ss)"));
-  while (sqlite3_step (list) == SQLITE_ROW)
+  while ((rc = sqlite3_step (list)) == SQLITE_ROW)
     g_variant_builder_add (&builder, "(ss)", column_text (list, 0), column_text (list, 1));
-  return g_variant_builder_end (&builder);
+  return read_to_end (queue, rc, error) ? g_variant_builder_end (&builder) : NULL;
 }
 
 void
@@ -486,12 +503,13 @@ queue_drop_run (Queue *queue, const char *id, GError **error)
   return statement_run (queue, drop, "write to", error);
 }
 
-void
-queue_foreach_run (Queue *queue, QueueRun callback, gpointer data)
+gboolean
+queue_foreach_run (Queue *queue, QueueRun callback, gpointer data, GError **error)
 {
   autostatement *all = queue->statements[ALL_RUNS];
+  int rc = 0;
 
-  while (sqlite3_step (all) == SQLITE_ROW)
+  while ((rc = sqlite3_step (all)) == SQLITE_ROW)
     {
       Run *run = g_new0 (Run, 1);
 
@@ -504,6 +522,7 @@ queue_foreach_run (Queue *queue, QueueRun callback, gpointer data)
       run->used = sqlite3_column_int64 (all, 6);
       callback (run, data);
     }
+  return read_to_end (queue, rc, error);
 }
 
 gboolean
@@ -518,12 +537,14 @@ queue_save_pause (Queue *queue, uid_t uid, uid_t by, gint64 until, GError **erro
   return statement_run (queue, save, "write to", error);
 }
 
-void
-queue_foreach_pause (Queue *queue, QueuePause callback, gpointer data)
+gboolean
+queue_foreach_pause (Queue *queue, QueuePause callback, gpointer data, GError **error)
 {
   autostatement *all = queue->statements[ALL_PAUSES];
+  int rc = 0;
 
-  while (sqlite3_step (all) == SQLITE_ROW)
+  while ((rc = sqlite3_step (all)) == SQLITE_ROW)
     callback ((uid_t) sqlite3_column_int64 (all, 0), (uid_t) sqlite3_column_int64 (all, 1),
               sqlite3_column_int64 (all, 2), data);
+  return read_to_end (queue, rc, error);
 }

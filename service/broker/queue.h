@@ -39,30 +39,42 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Queue, queue_close)
 gboolean queue_save (Queue *queue, const Request *request, GError **error);
 
 /*
+ * What only reads fails with reason unreachable where the disk fails, or seems damaged: another time
+ * the answer may be had.  It is never taken for "there is none".
+ */
+
+/*
  * queue_load: (transfer full) (nullable): NULL with reason not-found, or reason internal where the
- *   row is not readable.
+ *   row is not readable, now and later.
  */
 Request *queue_load (Queue *queue, const char *id, const RequestHooks *hooks, GError **error);
 
 /* queue_live: ids of all that have not ended, oldest first. */
-char **queue_live (Queue *queue);
+char **queue_live (Queue *queue, GError **error);
 /* queue_close_due: ids of those of whose end the ledger has not yet heard. */
-char **queue_close_due (Queue *queue);
+char **queue_close_due (Queue *queue, GError **error);
 
 /* queue_refuse_unreadable: marks a row that can't be read as refused, so that it is left alone. */
 gboolean queue_refuse_unreadable (Queue *queue, const char *id);
 
-/* queue_find_key: what was asked under an idempotency key; FALSE where nothing was. */
-gboolean queue_find_key (Queue *queue, uid_t uid, const char *key, char **out_id, char **out_digest);
+/* queue_find_key: what was asked under an idempotency key; FALSE, without an error, where nothing
+ * was. */
+gboolean queue_find_key (Queue *queue,
+                         uid_t uid,
+                         const char *key,
+                         char **out_id,
+                         char **out_digest,
+                         GError **error);
 
 /* queue_adopted_keys: of one agent, how many keys were given to requests that waited already.  Their
  * ids do not follow from the keys, so that the queue keeps them for good.  G_MAXUINT on error. */
 guint queue_adopted_keys (Queue *queue, uid_t uid);
 
 /* queue_list: a(oss): path, action, state of the requests of an agent, newest first. */
-GVariant *queue_list (Queue *queue, uid_t uid);
+GVariant *queue_list (Queue *queue, uid_t uid, GError **error);
 /* queue_history: a(ss): summary and state of the other requests of a run, oldest first. */
-GVariant *queue_history (Queue *queue, uid_t uid, const char *run, const char *except);
+GVariant *queue_history (
+    Queue *queue, uid_t uid, const char *run, const char *except, GError **error);
 
 /* queue_purge: forgets what ended before @before, wall time. */
 void queue_purge (Queue *queue, gint64 before);
@@ -74,12 +86,12 @@ void queue_trim (Queue *queue, uid_t uid, guint keep);
 gboolean queue_save_run (Queue *queue, const Run *run, GError **error);
 gboolean queue_drop_run (Queue *queue, const char *id, GError **error);
 typedef void (*QueueRun) (Run *run, gpointer data); /* (transfer full) */
-void queue_foreach_run (Queue *queue, QueueRun callback, gpointer data);
+gboolean queue_foreach_run (Queue *queue, QueueRun callback, gpointer data, GError **error);
 
 /* @until: wall time; 0 ends it */
 gboolean
 queue_save_pause (Queue *queue, uid_t uid, uid_t by, gint64 until, GError **error);
 typedef void (*QueuePause) (uid_t uid, uid_t by, gint64 until, gpointer data);
-void queue_foreach_pause (Queue *queue, QueuePause callback, gpointer data);
+gboolean queue_foreach_pause (Queue *queue, QueuePause callback, gpointer data, GError **error);
 
 G_END_DECLS

@@ -2,7 +2,8 @@
 /*
  * After a restart: every request that had not ended is read back, its files are loaded, and the
  * ledger is asked what became of it.  A pending one is then prepared anew under its id and says so
- * on its card.  What can't be read is refused; nothing is ever denied or run by a restart.
+ * on its card.  What is not readable is refused, what the disk did not give is taken up later;
+ * nothing is ever denied or run by a restart.
  */
 #include "service/broker/life.h"
 
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #define PREPARE_RETRY 30 /* seconds */
+#define RESUME_RETRY 600
 
 static void
 end_as (Request *request, RequestState state, const char *reason)
@@ -146,6 +148,16 @@ restart_prepare (Broker *broker, Request *request)
 
 /* --- reading back --- */
 
+static void resume_left (gpointer data);
+
+/* Somebody may repair the disk, or it was full of something else. */
+static void
+resume_later (Broker *broker)
+{
+  if (broker->resume_timer == NULL)
+    broker->resume_timer = expiry_add_seconds (broker->expiry, RESUME_RETRY, resume_left, broker);
+}
+
 static void
 files_loaded (const FilesDone *done, const GError *error, gpointer data)
 {
@@ -160,38 +172,88 @@ files_loaded (const FilesDone *done, const GError *error, gpointer data)
     }
   if (done == NULL)
     g_warning ("request %s: %s", request->id, error->message);
-  /* Without its files it can still be settled by the ledger; a prepare then refuses it. */
+  /* Without its files one that waits would be refused, for another reason than there is. */
+  if (done == NULL && request->state != REQUEST_EXECUTING)
+    {
+      g_hash_table_remove (broker->requests, request->id);
+      resume_later (broker);
+      return;
+    }
   request->files = done != NULL ? files_ref (done->files) : files_new_steal (NULL, NULL);
   limits_take (broker->limits, request->uid, request->files->bytes);
   hand_over_settle (broker, request);
 }
 
-void
-restart_resume (Broker *broker)
+/* resume_one: FALSE where it could not be read now. */
+static gboolean
+resume_one (Broker *broker, const char *id)
 {
-  g_auto (GStrv) ids = queue_live (broker->queue);
-  g_autoptr (GHashTable) keep = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Request) request =
+      queue_load (broker->queue, id, &broker->request_hooks, &error);
 
+  /* A disk that fails now says nothing of the request. */
+  if (us_error_has_reason (error, US_REASON_UNREACHABLE))
+    {
+      g_warning ("request %s has to wait: %s", id, error->message);
+      return FALSE;
+    }
+  if (request == NULL || request_state_has_ended (request->state))
+    {
+      g_warning ("request %s is refused: %s", id,
+                 error != NULL ? error->message : "its row contradicts itself");
+      queue_refuse_unreadable (broker->queue, id);
+      return TRUE;
+    }
+  broker_add_request (broker, request);
+  files_load (broker->spool, request->id, files_count (broker->spool, request->id), files_loaded,
+              request_ref (request));
+  return TRUE;
+}
+
+/* resume: takes up what is not taken up yet; @keep gets the ids of all that have not ended. */
+static gboolean
+resume (Broker *broker, GHashTable *keep, GError **error)
+{
+  g_auto (GStrv) ids = queue_live (broker->queue, error);
+  gboolean all = TRUE;
+
+  if (ids == NULL)
+    return FALSE;
   for (guint i = 0; ids[i] != NULL; i++)
     {
-      g_autoptr (GError) error = NULL;
-      g_autoptr (Request) request = NULL;
-
-      request = queue_load (broker->queue, ids[i], &broker->request_hooks, &error);
-      if (request == NULL || request_state_has_ended (request->state))
-        {
-          g_warning ("request %s is refused: %s", ids[i],
-                     error != NULL ? error->message : "its row contradicts itself");
-          queue_refuse_unreadable (broker->queue, ids[i]);
-          continue;
-        }
-      g_hash_table_add (keep, ids[i]);
-      broker_add_request (broker, request);
-      files_load (broker->spool, request->id, files_count (broker->spool, request->id),
-                  files_loaded, request_ref (request));
+      if (!g_hash_table_contains (broker->requests, ids[i]))
+        all = resume_one (broker, ids[i]) && all;
+      g_hash_table_add (keep, g_strdup (ids[i]));
     }
+  if (!all)
+    resume_later (broker);
+  return TRUE;
+}
 
+static void
+resume_left (gpointer data)
+{
+  Broker *broker = data;
+  g_autoptr (GHashTable) keep = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GError) error = NULL;
+
+  broker->resume_timer = NULL;
+  if (resume (broker, keep, &error))
+    return;
+  g_warning ("%s", error->message);
+  resume_later (broker);
+}
+
+gboolean
+restart_resume (Broker *broker, GError **error)
+{
+  g_autoptr (GHashTable) keep = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  if (!resume (broker, keep, error))
+    return FALSE;
   files_sweep (broker->spool, keep);
   life_close_due (broker);
-  g_message ("%u requests go on", g_hash_table_size (keep));
+  g_message ("%u requests go on", g_hash_table_size (broker->requests));
+  return TRUE;
 }

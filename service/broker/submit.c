@@ -134,7 +134,8 @@ adopt_key (const Submission *submission, Request *same, GError **error)
   return FALSE;
 }
 
-/* Ends the submission with the request that its key already stands for; FALSE: there is none. */
+/* Ends the submission with the request that its key already stands for, or because that cannot be
+ * told; FALSE: there is none. */
 static gboolean
 give_by_key (Submission *submission)
 {
@@ -145,8 +146,14 @@ give_by_key (Submission *submission)
   g_autoptr (GError) error = NULL;
 
   if (submission->key == NULL ||
-      !queue_find_key (broker->queue, submission->uid, submission->key, &id, &digest))
+      (!queue_find_key (broker->queue, submission->uid, submission->key, &id, &digest, &error) &&
+       error == NULL))
     return FALSE;
+  if (error != NULL)
+    {
+      submission_fail (submission, error);
+      return TRUE;
+    }
 
   known = broker_request (broker, id, &error);
   if (strcmp (digest, submission->key_digest) != 0)

@@ -83,8 +83,8 @@ stopped (gpointer data)
   bed->stopped = TRUE;
 }
 
-void
-bed_start (Bed *bed)
+gboolean
+bed_try_start (Bed *bed, GError **error)
 {
   g_autofree char *socket = g_build_filename (bed->dir, "executor.sock", NULL);
   g_autofree char *state = g_build_filename (bed->dir, "state", NULL);
@@ -100,9 +100,17 @@ bed_start (Bed *bed)
     .identity_map = map_uid,
     .identity_data = bed,
   };
+
+  bed->broker = broker_new (&parameters, stopped, bed, error);
+  return bed->broker != NULL;
+}
+
+void
+bed_start (Bed *bed)
+{
   g_autoptr (GError) error = NULL;
 
-  bed->broker = broker_new (&parameters, stopped, bed, &error);
+  bed_try_start (bed, &error);
   g_assert_no_error (error);
 }
 

@@ -30,6 +30,8 @@ void bed_tear_down (Bed *bed, gconstpointer config);
 
 void bed_stop (Bed *bed);
 void bed_start (Bed *bed);
+/* bed_try_start: FALSE where the daemon does not start; bed->broker is NULL then. */
+gboolean bed_try_start (Bed *bed, GError **error);
 
 /* A connection of somebody. */
 typedef struct

@@ -4,6 +4,7 @@
 #include "dbus/reason.h"
 #include "service/broker/queue.h"
 #include "service/broker/row.h"
+#include "tests/broker/disk.h"
 #include "tests/broker/sample.h"
 
 #include <glib/gstdio.h>
@@ -154,7 +155,7 @@ test_round_trip (Fixture *fixture, gconstpointer data)
 static guint
 count_refused (Fixture *fixture)
 {
-  g_autoptr (GVariant) list = g_variant_ref_sink (queue_list (fixture->queue, SAMPLE_AGENT));
+  g_autoptr (GVariant) list = g_variant_ref_sink (queue_list (fixture->queue, SAMPLE_AGENT, NULL));
   g_autofree char *text = g_variant_print (list, FALSE);
 
   return strstr (text, "'refused'") != NULL ? (guint) g_variant_n_children (list) : 0;
@@ -182,13 +183,13 @@ test_unreadable (Fixture *fixture, gconstpointer data)
       g_auto (GStrv) left = NULL;
 
       meddle (fixture, changes[i]);
-      live = queue_live (fixture->queue);
+      live = queue_live (fixture->queue, NULL);
       g_assert_cmpuint (g_strv_length (live), ==, 1);
       loaded = queue_load (fixture->queue, live[0], &fixture->hooks.hooks, &error);
       g_assert_null (loaded);
       g_assert_nonnull (error);
       g_assert_true (queue_refuse_unreadable (fixture->queue, live[0]));
-      left = queue_live (fixture->queue);
+      left = queue_live (fixture->queue, NULL);
       g_assert_cmpuint (g_strv_length (left), ==, 0);
       /* It is listed as refused as long as others that ended just now. */
       queue_purge (fixture->queue, 1000);
@@ -243,7 +244,7 @@ test_live (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (Request) pending = keep (fixture, SAMPLE_ID, REQUEST_PENDING, NULL);
   g_autoptr (Request) done = keep (fixture, SAMPLE_OTHER_ID, REQUEST_DONE, NULL);
-  g_auto (GStrv) live = queue_live (fixture->queue);
+  g_auto (GStrv) live = queue_live (fixture->queue, NULL);
   g_auto (GStrv) after = NULL;
   g_auto (GStrv) due = NULL;
   g_autoptr (GError) error = NULL;
@@ -254,8 +255,8 @@ test_live (Fixture *fixture, gconstpointer data)
   sample_put (pending, REQUEST_DENIED);
   pending->close_is_due = TRUE;
   g_assert_true (queue_save (fixture->queue, pending, &error));
-  after = queue_live (fixture->queue);
-  due = queue_close_due (fixture->queue);
+  after = queue_live (fixture->queue, NULL);
+  due = queue_close_due (fixture->queue, NULL);
   g_assert_cmpuint (g_strv_length (after), ==, 0);
   g_assert_cmpuint (g_strv_length (due), ==, 1);
   g_assert_cmpstr (due[0], ==, SAMPLE_ID);
@@ -271,11 +272,11 @@ test_keys (Fixture *fixture, gconstpointer data)
   g_autoptr (Request) still = NULL;
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (queue_find_key (fixture->queue, SAMPLE_AGENT, "key", &id, &digest));
+  g_assert_true (queue_find_key (fixture->queue, SAMPLE_AGENT, "key", &id, &digest, NULL));
   g_assert_cmpstr (id, ==, SAMPLE_ID);
   g_assert_cmpstr (digest, ==, "digest");
-  g_assert_false (queue_find_key (fixture->queue, SAMPLE_AGENT + 1, "key", &id, &digest));
-  g_assert_false (queue_find_key (fixture->queue, SAMPLE_AGENT, "Key", &id, &digest));
+  g_assert_false (queue_find_key (fixture->queue, SAMPLE_AGENT + 1, "key", &id, &digest, NULL));
+  g_assert_false (queue_find_key (fixture->queue, SAMPLE_AGENT, "Key", &id, &digest, NULL));
 
   /* A second request under one key is not kept, and does not push the first one out. */
   sample_put (second, REQUEST_PENDING);
@@ -292,12 +293,12 @@ test_lists (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (Request) first = keep (fixture, SAMPLE_ID, REQUEST_DONE, NULL);
   g_autoptr (Request) second = keep (fixture, SAMPLE_OTHER_ID, REQUEST_PENDING, NULL);
-  g_autoptr (GVariant) list = g_variant_ref_sink (queue_list (fixture->queue, SAMPLE_AGENT));
-  g_autoptr (GVariant) foreign = g_variant_ref_sink (queue_list (fixture->queue, 1));
+  g_autoptr (GVariant) list = g_variant_ref_sink (queue_list (fixture->queue, SAMPLE_AGENT, NULL));
+  g_autoptr (GVariant) foreign = g_variant_ref_sink (queue_list (fixture->queue, 1, NULL));
   g_autoptr (GVariant) history = g_variant_ref_sink (
-      queue_history (fixture->queue, SAMPLE_AGENT, SAMPLE_RUN, SAMPLE_OTHER_ID));
+      queue_history (fixture->queue, SAMPLE_AGENT, SAMPLE_RUN, SAMPLE_OTHER_ID, NULL));
   g_autoptr (GVariant) other_run = g_variant_ref_sink (
-      queue_history (fixture->queue, SAMPLE_AGENT, SAMPLE_ID, SAMPLE_OTHER_ID));
+      queue_history (fixture->queue, SAMPLE_AGENT, SAMPLE_ID, SAMPLE_OTHER_ID, NULL));
   g_autofree char *text = g_variant_print (list, FALSE);
   g_autofree char *history_text = g_variant_print (history, FALSE);
 
@@ -339,7 +340,7 @@ test_purge (Fixture *fixture, gconstpointer data)
   request_unref (keep (fixture, SAMPLE_ID, REQUEST_DONE, "key"));
   queue_purge (fixture->queue, 51);
   g_assert_false (is_kept (fixture, SAMPLE_ID));
-  g_assert_true (queue_find_key (fixture->queue, SAMPLE_AGENT, "key", &id, &digest));
+  g_assert_true (queue_find_key (fixture->queue, SAMPLE_AGENT, "key", &id, &digest, NULL));
 }
 
 /* A move is on the disk before anything follows from it: a denial that a person was told of must not
@@ -432,7 +433,7 @@ test_damaged (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (sample_warnings (), ==, before + 1);
   g_assert_nonnull (fixture->queue);
   g_assert_true (g_file_test (aside, G_FILE_TEST_EXISTS));
-  live = queue_live (fixture->queue);
+  live = queue_live (fixture->queue, NULL);
   g_assert_cmpuint (g_strv_length (live), ==, 0);
 }
 
@@ -491,7 +492,7 @@ test_runs_and_pauses (Fixture *fixture, gconstpointer data)
   g_assert_true (queue_save_pause (fixture->queue, 2001, 3002, 0, NULL));
   reopen (fixture);
 
-  queue_foreach_run (fixture->queue, add_run, runs);
+  g_assert_true (queue_foreach_run (fixture->queue, add_run, runs, NULL));
   g_assert_cmpuint (runs->len, ==, 1);
   kept = runs->pdata[0];
   g_assert_cmpstr (kept->id, ==, SAMPLE_RUN);
@@ -500,12 +501,99 @@ test_runs_and_pauses (Fixture *fixture, gconstpointer data)
   g_assert_cmpstr (kept->initiator, ==, "hr.kim");
   g_assert_cmpuint (kept->initiator_uid, ==, 3002);
   g_assert_cmpint (kept->used, ==, 77);
-  queue_foreach_pause (fixture->queue, add_pause, pauses);
+  g_assert_true (queue_foreach_pause (fixture->queue, add_pause, pauses, NULL));
   g_assert_cmpstr (pauses->str, ==, "2001 3001 30\n2001 4294967295 10\n");
   g_assert_true (queue_drop_run (fixture->queue, SAMPLE_RUN, NULL));
   g_ptr_array_set_size (runs, 0);
-  queue_foreach_run (fixture->queue, add_run, runs);
+  g_assert_true (queue_foreach_run (fixture->queue, add_run, runs, NULL));
   g_assert_cmpuint (runs->len, ==, 0);
+}
+
+/* --- a disk that does not give what it has --- */
+
+static void
+read_live (Queue *queue, GError **error)
+{
+  g_auto (GStrv) ids = queue_live (queue, error);
+
+  g_assert_null (ids);
+}
+
+static void
+read_close_due (Queue *queue, GError **error)
+{
+  g_auto (GStrv) ids = queue_close_due (queue, error);
+
+  g_assert_null (ids);
+}
+
+static void
+read_one (Queue *queue, GError **error)
+{
+  g_autoptr (Request) request = queue_load (queue, SAMPLE_ID, NULL, error);
+
+  g_assert_null (request);
+}
+
+static void
+read_key (Queue *queue, GError **error)
+{
+  g_autofree char *id = NULL;
+  g_autofree char *digest = NULL;
+
+  g_assert_false (queue_find_key (queue, SAMPLE_AGENT, "key", &id, &digest, error));
+}
+
+static void
+read_list (Queue *queue, GError **error)
+{
+  g_assert_null (queue_list (queue, SAMPLE_AGENT, error));
+}
+
+static void
+read_history (Queue *queue, GError **error)
+{
+  g_assert_null (queue_history (queue, SAMPLE_AGENT, SAMPLE_RUN, SAMPLE_OTHER_ID, error));
+}
+
+static void
+read_runs (Queue *queue, GError **error)
+{
+  g_autoptr (GPtrArray) runs = g_ptr_array_new_with_free_func ((GDestroyNotify) run_free);
+
+  g_assert_false (queue_foreach_run (queue, add_run, runs, error));
+}
+
+static void
+read_pauses (Queue *queue, GError **error)
+{
+  g_autoptr (GString) pauses = g_string_new (NULL);
+
+  g_assert_false (queue_foreach_pause (queue, add_pause, pauses, error));
+}
+
+/* What could not be read is never taken for what is not there. */
+static void
+test_read_fails (Fixture *fixture, gconstpointer data)
+{
+  static void (*const readers[]) (Queue *, GError **) = { read_live, read_close_due, read_one,
+                                                          read_key,  read_list,      read_history,
+                                                          read_runs, read_pauses };
+
+  request_unref (keep (fixture, SAMPLE_ID, REQUEST_PENDING, "key"));
+  for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      reopen (fixture); /* nothing is cached */
+      disk_fail (DISK_BROKEN, 0, FALSE);
+      readers[i](fixture->queue, &error);
+      g_assert_true (disk_heal ());
+      g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
+      g_assert_true (us_error_has_reason (error, US_REASON_UNREACHABLE));
+    }
+  reopen (fixture);
+  g_assert_true (is_kept (fixture, SAMPLE_ID));
 }
 
 #define ADD(path, function) g_test_add (path, Fixture, NULL, set_up, function, tear_down)
@@ -515,6 +603,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   sample_quiet ();
+  disk_install ();
   ADD ("/queue/round-trip", test_round_trip);
   ADD ("/queue/unreadable", test_unreadable);
   g_test_add_func ("/queue/rows", test_rows);
@@ -525,6 +614,7 @@ main (int argc, char *argv[])
   ADD ("/queue/durable", test_durable);
   ADD ("/queue/trim", test_trim);
   ADD ("/queue/write-fails", test_write_fails);
+  ADD ("/queue/read-fails", test_read_fails);
   ADD ("/queue/damaged", test_damaged);
   ADD ("/queue/foreign-file", test_foreign_file);
   ADD ("/queue/runs-and-pauses", test_runs_and_pauses);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A disk under the daemon that fails: what could not be read for once is neither lost nor refused.
+ */
+#include "dbus/error.h"
+#include "dbus/names.h"
+#include "dbus/reason.h"
+#include "service/base/fd.h"
+#include "service/base/memfd.h"
+#include "tests/broker/bed.h"
+#include "tests/broker/disk.h"
+#include "tests/broker/sample.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define SWEEP_MAX 200
+
+typedef struct
+{
+  Caller *agent;
+  const char *path;
+} EndWait;
+
+/* --- a start --- */
+
+static gboolean
+is_ready (gpointer data)
+{
+  const EndWait *wait = data;
+  g_autoptr (GVariant) card =
+      caller_call (wait->agent, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetCard",
+                   g_variant_new ("(o)", wait->path), NULL);
+
+  return card != NULL;
+}
+
+/* Each read of a start fails once: it does not start, or it starts and knows everything. */
+static void
+test_read_at_start (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *damaged = g_build_filename (bed->dir, "state", "queue.db.damaged", NULL);
+  EndWait wait = { jones, path };
+  gboolean struck = TRUE;
+  guint failed = 0;
+  guint n = 0;
+
+  for (; struck; n++)
+    {
+      g_autofree char *again = NULL;
+
+      g_assert_cmpuint (n, <, SWEEP_MAX);
+      bed_stop (bed);
+      disk_fail (DISK_BROKEN, n, TRUE);
+      if (!bed_try_start (bed, NULL))
+        failed++;
+      struck = disk_heal ();
+      if (bed->broker == NULL)
+        bed_start (bed);
+      wait_state (agent, path, "pending");
+      again = caller_open_run (agent, "ticket");
+      g_assert_cmpstr (again, ==, run);
+      g_assert_false (g_file_test (damaged, G_FILE_TEST_EXISTS));
+    }
+  g_assert_cmpuint (failed, >=, 3); /* what was open, runs and requests */
+  g_assert_cmpuint (n - 1, >, failed);
+  bed_wait (is_ready, &wait);
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, NULL));
+  wait_state (agent, path, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+static char *
+submit_file (Caller *agent, const char *run)
+{
+  autofd fd = memfd_new_sealed ("test", "content", 7, NULL);
+  g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
+  g_autoptr (GVariant) reply = NULL;
+  g_autoptr (GVariant) body = g_variant_ref_sink (g_variant_new_parsed (
+      "(%s, 'mail.send', {'to': <['a@example.com']>, 'subject': <'Report'>,"
+      " 'attachment': <[('file.txt', handle 0)]>}, @a{sv} {})",
+      run));
+  char *path = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_unix_fd_list_append (fds, fd, NULL);
+  reply = caller_call_with_fds (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit", body, fds,
+                                NULL, &error);
+  g_assert_no_error (error);
+  g_variant_get (reply, "(os)", &path, NULL);
+  return path;
+}
+
+static gboolean
+is_left (gpointer data)
+{
+  const EndWait *wait = data;
+
+  return !g_hash_table_contains (wait->agent->bed->broker->requests, request_id_of (wait->path));
+}
+
+/* A copy of a file that can't be read now: the request waits, and is neither refused nor shown. */
+static void
+test_copy_at_start (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = submit_file (agent, run);
+  g_autofree char *copy =
+      g_build_filename (bed->dir, "state", "spool", request_id_of (path), "0", NULL);
+  g_autofree char *away = g_strconcat (copy, ".away", NULL);
+  EndWait wait = { jones, path };
+
+  bed_stop (bed);
+  g_assert_cmpint (g_rename (copy, away), ==, 0);
+  g_assert_cmpint (symlink ("nowhere", copy), ==, 0);
+  bed_start (bed);
+  bed_wait (is_left, &wait);
+  wait_state (agent, path, "pending");
+  g_assert_false (is_ready (&wait));
+
+  bed_stop (bed);
+  g_assert_cmpint (g_rename (away, copy), ==, 0);
+  bed_start (bed);
+  bed_wait (is_ready, &wait);
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, NULL));
+  wait_state (agent, path, "done");
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  sample_quiet ();
+  disk_install ();
+  bed_test ("/disk/read-at-start", NULL, test_read_at_start);
+  bed_test ("/disk/copy-at-start", NULL, test_copy_at_start);
+  return g_test_run ();
+}
