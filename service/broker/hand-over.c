@@ -76,8 +76,9 @@ static void
 take_consumed (Broker *broker, Request *request)
 {
   request->retries = 0;
-  if (move_or_settle (broker, request, REQUEST_EXECUTING, NULL))
-    life_answer (request, NULL);
+  move_or_settle (broker, request, REQUEST_EXECUTING, NULL);
+  /* The approval is used up, and who gave it hears so even where it could not be kept here. */
+  life_answer (request, NULL);
 }
 
 static void
@@ -97,8 +98,9 @@ hand_over_refuse (Broker *broker, Request *request, const GError *error)
 {
   RequestChange change = { .reason = error->message };
 
-  if (catch_up (broker, request) && move_or_settle (broker, request, REQUEST_REFUSED, &change))
-    life_answer (request, error);
+  if (catch_up (broker, request))
+    move_or_settle (broker, request, REQUEST_REFUSED, &change);
+  life_answer (request, error);
 }
 
 /* --- the hand-over --- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A disk under the daemon that fails: what could not be read for once is neither lost nor refused.
+ * A disk under the daemon that fails: whoever waits gets an answer, nothing runs twice, and what
+ * could not be read for once is neither lost nor refused.
  */
 #include "dbus/error.h"
 #include "dbus/names.h"
@@ -16,11 +17,75 @@
 
 #define SWEEP_MAX 200
 
+/* --- a full disk --- */
+
 typedef struct
 {
   Caller *agent;
   const char *path;
 } EndWait;
+
+static gboolean
+has_ended (gpointer data)
+{
+  const EndWait *wait = data;
+  g_autofree char *state = caller_state (wait->agent, wait->path, NULL);
+
+  return strcmp (state, "pending") != 0 && strcmp (state, "approved") != 0 &&
+         strcmp (state, "executing") != 0;
+}
+
+/* One request, approved on a disk that takes @n transactions more: Approve is always answered, and
+ * once the disk has room the request ends as @end.  Whether it came to the fault. */
+static gboolean
+approve_while_full (Bed *bed, Caller *agent, Caller *person, guint n, const char *end)
+{
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *to = g_strdup_printf ("a%u@example.com", n);
+  g_autofree char *path = caller_submit (agent, run, to, NULL);
+  g_autofree char *state = NULL;
+  EndWait wait = { agent, path };
+  gboolean struck = FALSE;
+  g_autoptr (GError) error = NULL;
+
+  disk_fail (DISK_FULL, n, FALSE);
+  caller_approve (person, path, "hr.jones", "good", NULL, &error);
+  struck = disk_heal ();
+
+  state = caller_state (agent, path, NULL);
+  if (strcmp (state, "pending") == 0)
+    caller_approve (person, path, "hr.jones", "good", NULL, NULL);
+  bed_wait (has_ended, &wait);
+  wait_state (agent, path, end);
+  return struck;
+}
+
+static void
+sweep_full (Bed *bed, const char *how, const char *end, guint runs)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  guint n = 0;
+
+  fake_execute (bed->fake, how);
+  while (approve_while_full (bed, agent, jones, n, end))
+    g_assert_cmpuint (++n, <, SWEEP_MAX);
+  /* The approval itself, and what came of it. */
+  g_assert_cmpuint (n, >=, 2);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, runs * (n + 1));
+}
+
+static void
+test_full_and_done (Bed *bed, gconstpointer config)
+{
+  sweep_full (bed, "done", "done", 1);
+}
+
+static void
+test_full_and_refused (Bed *bed, gconstpointer config)
+{
+  sweep_full (bed, "refuse", "refused", 0);
+}
 
 /* --- a start --- */
 
@@ -138,6 +203,8 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   sample_quiet ();
   disk_install ();
+  bed_test ("/disk/full-and-done", NULL, test_full_and_done);
+  bed_test ("/disk/full-and-refused", NULL, test_full_and_refused);
   bed_test ("/disk/read-at-start", NULL, test_read_at_start);
   bed_test ("/disk/copy-at-start", NULL, test_copy_at_start);
   return g_test_run ();
