@@ -198,6 +198,8 @@ call_start (ExecutorCall *call, GError **error)
         }
       call->is_running = TRUE;
       call->executor->running[call->lane]++;
+      /* of two that ended in one turn, both woke this call */
+      lane_next (call->executor, call->lane);
     }
 
   if (!call_connect (call, &local))

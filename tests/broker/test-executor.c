@@ -242,6 +242,21 @@ test_all_come (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (fixture->ended, ==, 10);
 }
 
+/* Places that become free in one turn of the loop are all taken again. */
+static void
+test_two_at_once (Fixture *fixture, gconstpointer data)
+{
+  guint n = EXECUTOR_PREPARES;
+
+  for (uid_t agent = 1; agent <= 4; agent++)
+    for (guint i = 0; i < 4; i++)
+      begin (fixture, HANDOVER_PREPARE, agent);
+  expect_taken (fixture, n);
+  for (uid_t agent = 1; agent <= 3; agent++)
+    end_one (fixture, agent);
+  expect_taken (fixture, n + 3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -251,5 +266,6 @@ main (int argc, char **argv)
   ADD ("/executor/one-person", test_one_person);
   ADD ("/executor/fair", test_fair);
   ADD ("/executor/all-come", test_all_come);
+  ADD ("/executor/two-at-once", test_two_at_once);
   return g_test_run ();
 }
