@@ -148,9 +148,9 @@ refusal_is_final (const GError *refusal)
 }
 
 /*
- * refusal_note: that what a person has approved was then refused by a check, is in the audit log.  Of
- * what nobody has approved there is no trace: an agent could make as many as it likes.  A ledger
- * that can't be written changes nothing about the refusal.
+ * refusal_note: that what a person has approved was then refused by a check, is in the audit log,
+ * and the first time in the journal.  Of what nobody has approved there is no trace: an agent could
+ * make as many as it likes.  A ledger that can't be written changes nothing about the refusal.
  */
 static void
 refusal_note (Session *session, GVariant *prepared_body, const GError *refusal)
@@ -162,6 +162,7 @@ refusal_note (Session *session, GVariant *prepared_body, const GError *refusal)
   g_autofree char *request = NULL;
   g_autofree char *reason = us_error_reason (refusal);
   guint8 digest[PAE_DIGEST_SIZE];
+  gboolean new = FALSE;
 
   if (!refusal_is_final (refusal) ||
       !prepared_seal_is_good (session, prepared_body, &request, &record))
@@ -170,9 +171,10 @@ refusal_note (Session *session, GVariant *prepared_body, const GError *refusal)
   answers = ledger_answers (ledger, request, digest, &error);
   if (answers != NULL && answers->len == 0)
     return;
-  if (answers == NULL || !ledger_note_refusal (ledger, request, digest, reason, &error))
+  if (answers == NULL || !ledger_note_refusal (ledger, request, digest, reason, &new, &error))
     g_info ("the refusal of %s is not in the ledger: %s", request, error->message);
-  journal_event (JOURNAL_REFUSED, AUDIT_EXECUTOR, request, "refused", NULL, reason);
+  if (new)
+    journal_event (JOURNAL_REFUSED, AUDIT_EXECUTOR, request, "refused", NULL, reason);
 }
 
 static GVariant *

@@ -108,6 +108,7 @@ ledger_note_refusal (Ledger *ledger,
                      const char *request,
                      const guint8 digest[PAE_DIGEST_SIZE],
                      const char *reason,
+                     gboolean *out_new,
                      GError **error)
 {
   g_auto (Transaction) transaction = { 0 };
@@ -118,14 +119,18 @@ ledger_note_refusal (Ledger *ledger,
       !ledger_check_open (ledger, request, error) ||
       !refusal_is_noted (ledger, request, &noted, error))
     return FALSE;
-  if (noted)
-    return TRUE;
-  details = json_tree_new_object ();
-  json_tree_add_string (details, "request", request);
-  audit_add_digest (details, "record", digest);
-  json_tree_add_string (details, "reason", reason);
-  return audit_append (ledger, AUDIT_EXECUTOR, "refused", details, error) &&
-         transaction_commit_safe (&transaction, error);
+  if (!noted)
+    {
+      details = json_tree_new_object ();
+      json_tree_add_string (details, "request", request);
+      audit_add_digest (details, "record", digest);
+      json_tree_add_string (details, "reason", reason);
+      if (!audit_append (ledger, AUDIT_EXECUTOR, "refused", details, error) ||
+          !transaction_commit_safe (&transaction, error))
+        return FALSE;
+    }
+  *out_new = !noted;
+  return TRUE;
 }
 
 /* entry_begins: whether the entry is the one that gave a request its row. */

@@ -224,11 +224,13 @@ gboolean ledger_resolve (Ledger *ledger,
  * ledger_note_refusal: an audit entry that a check at the execution has failed of a request that a
  * person had approved; one a request.  It ends nothing: that is the broker's to do, and a broker
  * that says something else later is refused or not by what is then.
+ * @out_new: FALSE where it was noted before
  */
 gboolean ledger_note_refusal (Ledger *ledger,
                               const char *request,
                               const guint8 digest[PAE_DIGEST_SIZE],
                               const char *reason,
+                              gboolean *out_new,
                               GError **error);
 
 typedef struct

@@ -42,6 +42,9 @@ assert_told (guint i, const char *line)
   g_assert_cmpstr (told->pdata[i], ==, line);
 }
 
+static const char deny[] =
+    "[Rule never]\nAgents=offboarding\nActions=mail.send\nDecision=deny\n";
+
 static void
 test_told (Bench *bench, gconstpointer data)
 {
@@ -53,10 +56,10 @@ test_told (Bench *bench, gconstpointer data)
 
   g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
   assert_good (client_approve (&bench->client, kim, request, &prepare, &error), &error);
-  bench_policy (bench, "rules/deny.rule",
-                "[Rule never]\nAgents=offboarding\nActions=mail.send\nDecision=deny\n");
-  assert_refused (client_execute (&bench->client, request, &prepare, NULL, &error), &error,
-                  US_REASON_RECORD_CHANGED);
+  bench_policy (bench, "rules/deny.rule", deny);
+  for (guint i = 0; i < 3; i++)
+    assert_refused (client_execute (&bench->client, request, &prepare, NULL, &error), &error,
+                    US_REASON_RECORD_CHANGED);
   bench_policy (bench, "rules/deny.rule", NULL);
   assert_good (client_execute (&bench->client, request, &prepare, &said, &error), &error);
   g_assert_true (client_close (&bench->client, "00000000000000000000000000000001", "expired", NULL));
@@ -71,6 +74,26 @@ test_told (Bench *bench, gconstpointer data)
   g_assert_cmpuint (told->len, ==, 6);
 }
 
+/* What was refused once more after it had run is not in the ledger, and not in the journal. */
+static void
+test_not_told (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_autoptr (Request) request = bench_mail (bench);
+  g_autoptr (GError) error = NULL;
+  g_auto (Prepare) prepare = { 0 };
+
+  g_ptr_array_set_size (told, 0);
+  g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
+  assert_good (client_approve (&bench->client, kim, request, &prepare, &error), &error);
+  assert_good (client_execute (&bench->client, request, &prepare, NULL, &error), &error);
+  g_assert_cmpuint (told->len, ==, 3);
+  bench_policy (bench, "rules/deny.rule", deny);
+  assert_refused (client_execute (&bench->client, request, &prepare, NULL, &error), &error,
+                  US_REASON_RECORD_CHANGED);
+  g_assert_cmpuint (told->len, ==, 3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -78,5 +101,6 @@ main (int argc, char **argv)
   told = g_ptr_array_new_with_free_func (g_free);
   g_log_set_writer_func (writer, NULL, NULL);
   bench_test ("/executor/journal/told", test_told);
+  bench_test ("/executor/journal/not-told", test_not_told);
   return g_test_run ();
 }
