@@ -33,7 +33,7 @@ refuse (int sock)
 gboolean
 prefork_refuse (int listen_fd, GError **error)
 {
-  while (TRUE)
+  for (guint i = 0; i < PREFORK_REFUSE_MAX; i++)
     {
       autofd sock = accept4 (listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -45,4 +45,5 @@ prefork_refuse (int listen_fd, GError **error)
         return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                              "cannot refuse connections: %s", g_strerror (errno));
     }
+  return TRUE;
 }

@@ -6,8 +6,11 @@
 
 G_BEGIN_DECLS
 
+/* Of one call: what else the listener watches is not kept waiting by who calls and calls. */
+#define PREFORK_REFUSE_MAX 64
+
 /*
- * prefork_refuse: takes every connection that waits at @listen_fd, which does not block, answers it
+ * prefork_refuse: takes the connections that wait at @listen_fd, which does not block, answers each
  * with US_ERROR_UNAVAILABLE and reason unreachable, and closes it, unread.
  * Returns: FALSE where connections may be left.
  */
