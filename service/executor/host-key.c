@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file of the host key: 32 bytes, mode 0600, never replaced.  It is written whole under a name
- * of its own and then linked to its place, which fails where there is one: of two workers that make
- * a key, one has made none.  The seed is read into locked memory and never copied from there but by
+ * The file of the host key: 32 bytes, mode 0600, never replaced.  It is written whole under
+ * another name and then moved to its place, under a lock: of two workers that make a key, one has
+ * made none, and a crash leaves no second copy beside it.  The seed is read into locked memory and never copied from there but by
  * the crypto library, into its own.
  */
 #include "service/executor/host-key.h"
@@ -12,7 +12,6 @@
 #include "service/base/checkpoint.h"
 #include "service/base/clock.h"
 #include "service/base/ed25519.h"
-#include "service/base/encode.h"
 #include "service/base/fd.h"
 #include "service/base/file.h"
 
@@ -20,9 +19,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define HOST_KEY_UNFINISHED HOST_KEY_NAME ".new"
 
 struct HostKey
 {
@@ -55,35 +57,23 @@ key_failed (GError **error, const char *what)
 }
 
 static gboolean
-key_write (int dirfd, const char *temporary, GError **error)
+key_write (int dirfd, GError **error)
 {
   g_autoptr (Secret) seed = secret_new (ED25519_SEED_SIZE);
-  autofd fd = openat (dirfd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  autofd fd = -1;
 
+  if (unlinkat (dirfd, HOST_KEY_UNFINISHED, 0) != 0 && errno != ENOENT)
+    return key_failed (error, HOST_KEY_UNFINISHED);
+  fd = openat (dirfd, HOST_KEY_UNFINISHED, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+               0600);
   if (fd < 0)
-    return key_failed (error, temporary);
+    return key_failed (error, HOST_KEY_UNFINISHED);
   if (seed == NULL || getrandom (secret_data (seed), ED25519_SEED_SIZE, 0) != ED25519_SEED_SIZE)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                          "no locked memory or no randomness for the host key");
   if (!fd_write_all (fd, secret_data (seed), ED25519_SEED_SIZE, error))
     return FALSE;
-  return fsync (fd) == 0 || key_failed (error, temporary);
-}
-
-/* key_make: there is a key afterwards, this one or one that somebody made meanwhile. */
-static gboolean
-key_make (int dirfd, GError **error)
-{
-  g_autofree char *id = random_id ();
-  g_autofree char *temporary = g_strconcat (HOST_KEY_NAME ".", id, NULL);
-  gboolean made = key_write (dirfd, temporary, error);
-
-  if (made && linkat (dirfd, temporary, dirfd, HOST_KEY_NAME, 0) != 0 && errno != EEXIST)
-    made = key_failed (error, HOST_KEY_NAME);
-  unlinkat (dirfd, temporary, 0);
-  if (made && fsync (dirfd) != 0)
-    made = key_failed (error, HOST_KEY_NAME);
-  return made;
+  return fsync (fd) == 0 || key_failed (error, HOST_KEY_UNFINISHED);
 }
 
 /* key_read: NULL without an error where there is none. */
@@ -117,6 +107,31 @@ key_read (int dirfd, GError **error)
   return g_steal_pointer (&seed);
 }
 
+/* key_make: under the lock, where there is none.  Whatever ends it, at most the unfinished file is
+ * left, and the next that makes a key takes that away. */
+static gboolean
+key_make (int dirfd, GError **error)
+{
+  gboolean made = key_write (dirfd, error);
+
+  if (made && renameat (dirfd, HOST_KEY_UNFINISHED, dirfd, HOST_KEY_NAME) != 0)
+    made = key_failed (error, HOST_KEY_NAME);
+  if (made && fsync (dirfd) != 0)
+    made = key_failed (error, HOST_KEY_NAME);
+  if (!made)
+    unlinkat (dirfd, HOST_KEY_UNFINISHED, 0);
+  return made;
+}
+
+static gboolean
+folder_lock (int dirfd, GError **error)
+{
+  while (flock (dirfd, LOCK_EX) != 0)
+    if (errno != EINTR)
+      return key_failed (error, "cannot lock the folder of the host key");
+  return TRUE;
+}
+
 static Secret *
 key_find (const char *state_dir, GError **error)
 {
@@ -130,6 +145,9 @@ key_find (const char *state_dir, GError **error)
       return NULL;
     }
   seed = key_read (dirfd, &local);
+  /* once more under the lock, which ends with dirfd: another may have made one meanwhile */
+  if (seed == NULL && local == NULL && folder_lock (dirfd, &local))
+    seed = key_read (dirfd, &local);
   if (seed == NULL && local == NULL && key_make (dirfd, &local))
     seed = key_read (dirfd, &local);
   if (seed == NULL && local == NULL)

@@ -7,13 +7,17 @@
 #include "service/base/fd.h"
 #include "service/base/memfd.h"
 #include "service/base/wire.h"
+#include "service/executor/host-key.h"
 #include "service/executor/snapshot.h"
 #include "tests/executor/bench.h"
 #include "tests/passkey/maker.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static GVariant *
@@ -483,6 +487,41 @@ test_host_key_refused (Bench *bench, gconstpointer data)
   call_refused (bench, HANDOVER_CHECKPOINT, nothing (), WIRE_CHECKPOINT_REPLY, US_REASON_INTERNAL);
 }
 
+/* A worker that dies while it writes a key: the next makes one, and nothing lies beside it. */
+static void
+test_host_key_crash (Bench *bench, gconstpointer data)
+{
+  const struct rlimit ten = { 10, 10 };
+  g_autoptr (Executor) executor = executor_new (&bench->config, bench->image_fd, NULL);
+  g_autofree char *path = g_build_filename (bench->state, "host.key", NULL);
+  g_autoptr (GBytes) checkpoint = NULL;
+  g_autoptr (GDir) dir = NULL;
+  struct stat st;
+  pid_t child = fork ();
+  int status = 0;
+
+  g_assert_cmpint (child, >=, 0);
+  if (child == 0)
+    {
+      signal (SIGXFSZ, SIG_DFL);
+      setrlimit (RLIMIT_FSIZE, &ten);
+      host_key_open (executor, NULL);
+      _exit (0);
+    }
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_true (WIFSIGNALED (status) && WTERMSIG (status) == SIGXFSZ);
+  g_assert_cmpint (stat (path, &st), !=, 0);
+
+  checkpoint = get_checkpoint (bench);
+  g_assert_cmpint (stat (path, &st), ==, 0);
+  g_assert_cmpuint (st.st_nlink, ==, 1);
+  g_assert_cmpint (st.st_size, ==, 32);
+  dir = g_dir_open (bench->state, 0, NULL);
+  for (const char *name = g_dir_read_name (dir); name != NULL; name = g_dir_read_name (dir))
+    if (g_str_has_prefix (name, "host.key"))
+      g_assert_cmpstr (name, ==, "host.key");
+}
+
 static void
 test_prune (Bench *bench, gconstpointer data)
 {
@@ -551,6 +590,7 @@ main (int argc, char **argv)
   bench_test ("/executor/admin/audit", test_audit);
   bench_test ("/executor/evidence/checkpoint", test_checkpoint);
   bench_test ("/executor/evidence/host-key-refused", test_host_key_refused);
+  bench_test ("/executor/evidence/host-key-crash", test_host_key_crash);
   bench_test ("/executor/evidence/prune", test_prune);
   bench_test ("/executor/policy/for-the-broker", test_policy_for_the_broker);
   g_test_add_func ("/executor/policy/snapshot-fault", test_snapshot_fault);
