@@ -16,6 +16,7 @@ typedef struct
 {
   ApproversCallback callback;
   gpointer data;
+  gboolean anew; /* what is remembered is no answer */
 } Waiting;
 
 typedef struct
@@ -26,6 +27,7 @@ typedef struct
   guint64 until;
   gboolean asking;
   GArray *waiting; /* (element-type Waiting) */
+  GArray *later;   /* (element-type Waiting): for the answer after the one that is under way */
 } Person;
 
 struct Approvers
@@ -41,6 +43,7 @@ person_free (gpointer data)
 
   g_clear_pointer (&person->credentials, g_variant_unref);
   g_array_unref (person->waiting);
+  g_array_unref (person->later);
   g_free (person);
 }
 
@@ -71,6 +74,17 @@ person_is_stale (gpointer key, gpointer value, gpointer data)
   return !person->asking && person->until <= *(const guint64 *) data;
 }
 
+static void person_answered (const Handover *reply, const GError *error, gpointer data);
+
+static void
+person_ask (Person *person)
+{
+  person->asking = TRUE;
+  executor_call (person->approvers->executor, HANDOVER_APPROVER, EXECUTOR_NO_AGENT,
+                 g_variant_new (WIRE_APPROVER_QUERY, (guint32) person->uid), NULL, 0,
+                 WIRE_APPROVER_REPLY, NULL, person_answered, person);
+}
+
 static void
 person_answered (const Handover *reply, const GError *error, gpointer data)
 {
@@ -78,7 +92,8 @@ person_answered (const Handover *reply, const GError *error, gpointer data)
   g_autoptr (GArray) waiting = g_steal_pointer (&person->waiting);
   g_autoptr (GVariant) credentials = NULL;
 
-  person->waiting = g_array_new (FALSE, FALSE, sizeof (Waiting));
+  person->waiting = g_steal_pointer (&person->later);
+  person->later = g_array_new (FALSE, FALSE, sizeof (Waiting));
   person->asking = FALSE;
   person->until = 0;
   if (reply != NULL)
@@ -94,16 +109,16 @@ person_answered (const Handover *reply, const GError *error, gpointer data)
   /* While the executor is away nobody can be enrolled or revoked either: who was known may still
    * look and deny, and nothing can be approved. */
   if (person->credentials != NULL)
-    {
-      credentials = g_variant_ref (person->credentials);
-      error = NULL;
-    }
+    credentials = g_variant_ref (person->credentials);
+  if (person->waiting->len > 0)
+    person_ask (person);
 
   for (guint i = 0; i < waiting->len; i++)
     {
       const Waiting *one = &g_array_index (waiting, Waiting, i);
+      gboolean known = credentials != NULL && (reply != NULL || !one->anew);
 
-      one->callback (credentials, error, one->data);
+      one->callback (known ? credentials : NULL, known ? NULL : error, one->data);
     }
 }
 
@@ -121,6 +136,7 @@ person_get (Approvers *approvers, uid_t uid, guint64 now)
   person->approvers = approvers;
   person->uid = uid;
   person->waiting = g_array_new (FALSE, FALSE, sizeof (Waiting));
+  person->later = g_array_new (FALSE, FALSE, sizeof (Waiting));
   g_hash_table_insert (approvers->people, GUINT_TO_POINTER (uid), person);
   return person;
 }
@@ -130,7 +146,7 @@ approvers_lookup (Approvers *approvers, uid_t uid, ApproversCallback callback, g
 {
   guint64 now = clock_boottime ();
   Person *person = person_get (approvers, uid, now);
-  Waiting one = { callback, data };
+  Waiting one = { callback, data, FALSE };
 
   if (person->credentials != NULL && person->until > now)
     {
@@ -143,8 +159,16 @@ approvers_lookup (Approvers *approvers, uid_t uid, ApproversCallback callback, g
   g_array_append_val (person->waiting, one);
   if (person->asking)
     return;
-  person->asking = TRUE;
-  executor_call (approvers->executor, HANDOVER_APPROVER, EXECUTOR_NO_AGENT,
-                 g_variant_new (WIRE_APPROVER_QUERY, (guint32) uid), NULL, 0, WIRE_APPROVER_REPLY,
-                 NULL, person_answered, person);
+  person_ask (person);
+}
+
+void
+approvers_ask (Approvers *approvers, uid_t uid, ApproversCallback callback, gpointer data)
+{
+  Person *person = person_get (approvers, uid, clock_boottime ());
+  Waiting one = { callback, data, TRUE };
+
+  g_array_append_val (person->asking ? person->later : person->waiting, one);
+  if (!person->asking)
+    person_ask (person);
 }

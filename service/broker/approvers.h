@@ -31,4 +31,8 @@ void approvers_lookup (Approvers *approvers,
                        ApproversCallback callback,
                        gpointer data);
 
+/* approvers_ask: calls back with what the executor says to a question asked after this call, or with
+ * the error where it says nothing: for what is not undone. */
+void approvers_ask (Approvers *approvers, uid_t uid, ApproversCallback callback, gpointer data);
+
 G_END_DECLS

@@ -14,6 +14,7 @@ typedef struct
   Broker *broker;
   GHashTable *active; /* uid → GVariant, an array of WIRE_CREDENTIAL: who was asked */
   GArray *people;     /* (element-type uid_t): who is still to be asked */
+  GHashTable *judged; /* id → requirements, as they were then */
 } Look;
 
 static void look_next (Look *look);
@@ -23,6 +24,7 @@ look_free (Look *look)
 {
   g_hash_table_unref (look->active);
   g_array_unref (look->people);
+  g_hash_table_unref (look->judged);
   g_free (look);
 }
 
@@ -97,6 +99,15 @@ is_waiting (const Request *request)
   return request->state == REQUEST_PENDING && request->is_ready;
 }
 
+/* One that came, or was prepared anew, after people were asked names passkeys that they did not
+ * know of: it is for the next look. */
+static gboolean
+is_judged (const Look *look, const Request *request)
+{
+  return is_waiting (request) &&
+         g_hash_table_lookup (look->judged, request->id) == request->requirements;
+}
+
 static void
 look_end (Look *look)
 {
@@ -107,7 +118,7 @@ look_end (Look *look)
       Request *request = l->data;
       g_autoptr (GError) error = NULL;
 
-      if (is_waiting (request) && !is_reachable (look, request) &&
+      if (is_judged (look, request) && !is_reachable (look, request) &&
           !request_move (request, REQUEST_UNREACHABLE, NULL, &error))
         g_warning ("request %s: %s", request->id, error->message);
     }
@@ -133,9 +144,8 @@ look_next (Look *look)
   if (look->people->len == 0)
     look_end (look);
   else
-    approvers_lookup (look->broker->approvers,
-                      g_array_index (look->people, uid_t, look->people->len - 1), person_asked,
-                      look);
+    approvers_ask (look->broker->approvers,
+                   g_array_index (look->people, uid_t, look->people->len - 1), person_asked, look);
 }
 
 static void
@@ -177,10 +187,18 @@ look_begin (gpointer data)
   look->broker = broker;
   look->active = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_variant_unref);
   look->people = g_array_new (FALSE, FALSE, sizeof (uid_t));
+  look->judged =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_variant_unref);
   g_hash_table_iter_init (&iter, broker->requests);
   while (g_hash_table_iter_next (&iter, NULL, &value))
     if (is_waiting (value))
-      add_people (look, value);
+      {
+        const Request *request = value;
+
+        add_people (look, request);
+        g_hash_table_insert (look->judged, g_strdup (request->id),
+                             g_variant_ref (request->requirements));
+      }
   look_next (look);
 }
 
@@ -188,6 +206,6 @@ void
 reach_start (Broker *broker)
 {
   if (broker->reach_timer == NULL)
-    broker->reach_timer = expiry_add_seconds (broker->expiry, broker->reach_period, look_begin,
-                                              broker);
+    broker->reach_timer =
+        expiry_add_seconds (broker->expiry, broker->reach_period, look_begin, broker);
 }

@@ -662,11 +662,34 @@ test_unreachable (Bed *bed, gconstpointer config)
   bed_spin (1500);
   wait_state (agent, path, "pending");
   fake_passkey (bed->fake, FAKE_LEAD, FALSE);
-  bed_spin (10500);
   wait_state (agent, path, "unreachable");
   bed_spin (50);
   row = fake_row (bed->fake, request_id_of (path));
   g_assert_cmpstr (row, ==, "closed unreachable  ");
+}
+
+/* A passkey that is newer than what the broker remembers of the person. */
+static void
+test_reachable_again (Bed *bed, gconstpointer config)
+{
+  static const uid_t uids[] = { FAKE_JONES, FAKE_LEAD };
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (uids); i++)
+    {
+      g_autoptr (Caller) caller = bed_caller (bed, uids[i]);
+      g_autoptr (GError) error = NULL;
+
+      fake_passkey (bed->fake, uids[i], FALSE);
+      assert_fails (approver_call (caller, "GetCard", g_variant_new ("(o)", "/"), &error), &error,
+                    US_ERROR_NOT_APPROVER, US_REASON_NOT_APPROVER);
+      fake_passkey (bed->fake, uids[i], TRUE);
+    }
+  path = caller_submit (agent, run, "a@example.com", NULL);
+  bed_spin (1500); /* a look */
+  wait_state (agent, path, "pending");
 }
 
 int
@@ -688,5 +711,6 @@ main (int argc, char *argv[])
   bed_test ("/cards/files", NULL, test_files);
   bed_test ("/cards/files-changed", NULL, test_files_changed);
   bed_test ("/cards/unreachable", NULL, test_unreachable);
+  bed_test ("/cards/reachable-again", NULL, test_reachable_again);
   return g_test_run ();
 }
