@@ -3,36 +3,10 @@
 #include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
-#include "tests/broker/bed.h"
+#include "tests/broker/caller.h"
 #include "tests/broker/sample.h"
 
 #include <sqlite3.h>
-
-static GVariant *
-call (Caller *caller, const char *member, GVariant *parameters, GError **error)
-{
-  return caller_call (caller, US_OBJECT_PATH, US_INTERFACE_AGENT, member, parameters, error);
-}
-
-static void
-assert_fails (GVariant *reply, GError **error, int code, const char *reason)
-{
-  if (reply != NULL)
-    g_error ("it went through: %s", g_variant_print (reply, TRUE));
-  if (!us_error_has_reason (*error, reason) || (*error)->code != code)
-    g_error ("%s (%d), not %s", (*error)->message, (*error)->code, reason);
-  g_clear_error (error);
-}
-
-static GVariant *
-vardict (const char *text)
-{
-  g_autoptr (GError) error = NULL;
-  GVariant *value = g_variant_parse (G_VARIANT_TYPE_VARDICT, text, NULL, NULL, &error);
-
-  g_assert_no_error (error);
-  return value;
-}
 
 /* --- the disk --- */
 
@@ -46,31 +20,20 @@ test_disk_reserve (Bed *bed, gconstpointer config)
   g_autofree char *run = caller_open_run (agent, "ticket");
   g_autoptr (GError) error = NULL;
 
-  assert_fails (call (agent, "Submit", mail_parameters (run, "a@example.com", NULL), &error),
-                &error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
+  assert_fails (
+      caller_agent (agent, "Submit", mail_parameters (run, "a@example.com", NULL), &error), &error,
+      US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
   g_assert_cmpuint (fake_prepared (bed->fake), ==, 0);
 }
 
 /* --- runs --- */
-
-static GVariant *
-open_run (Caller *caller, const char *options, GError **error)
-{
-  return call (caller, "OpenRun", g_variant_new ("(@a{sv})", vardict (options)), error);
-}
-
-static GVariant *
-open_run_for (Caller *caller, const char *agent, const char *options, GError **error)
-{
-  return call (caller, "OpenRunFor", g_variant_new ("(s@a{sv})", agent, vardict (options)), error);
-}
 
 static const char few_runs[] = "[Limits]\nRunsPerMinute=4\n";
 
 static GVariant *
 close_run (Caller *caller, const char *run, GError **error)
 {
-  return call (caller, "CloseRun", g_variant_new ("(s)", run), error);
+  return caller_agent (caller, "CloseRun", g_variant_new ("(s)", run), error);
 }
 
 /* Each is a write to the disk, whatever is asked and whether there is such a run. */
@@ -91,21 +54,22 @@ test_runs (Bed *bed, gconstpointer config)
   g_assert_no_error (error);
   assert_fails (close_run (agent, run, &error), &error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
 
-  assert_fails (open_run (second, "{}", &error), &error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
+  assert_fails (caller_open_run_with (second, "{}", &error), &error, US_ERROR_LIMIT_EXCEEDED,
+                US_REASON_LIMIT);
   assert_fails (close_run (second, run, &error), &error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
   g_free (caller_open_run (other, "ticket"));
 
   /* An initiator's own count. */
   for (guint i = 0; i < 4; i++)
     {
-      g_autoptr (GVariant) opened = open_run_for (kim, "offboarding", "{}", &error);
+      g_autoptr (GVariant) opened = caller_open_run_for (kim, "offboarding", "{}", &error);
 
       g_assert_no_error (error);
       g_free (run);
       g_variant_get (opened, "(s)", &run);
     }
-  assert_fails (open_run_for (kim, "offboarding", "{}", &error), &error, US_ERROR_LIMIT_EXCEEDED,
-                US_REASON_LIMIT);
+  assert_fails (caller_open_run_for (kim, "offboarding", "{}", &error), &error,
+                US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
   path = caller_submit (agent, run, "a@example.com", NULL);
 }
 
@@ -145,8 +109,8 @@ test_adopted_keys (Bed *bed, gconstpointer config)
   g_autoptr (GError) error = NULL;
 
   put_adopted (bed, FAKE_AGENT, QUEUE_ADOPTED_MAX);
-  assert_fails (call (agent, "Submit", mail_parameters (run, "a@example.com", key), &error), &error,
-                US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
+  assert_fails (caller_agent (agent, "Submit", mail_parameters (run, "a@example.com", key), &error),
+                &error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
 
   /* What waits waits on, for who asks without the key; a key of a request of its own is no matter. */
   again = caller_submit (agent, run, "a@example.com", NULL);

@@ -8,7 +8,7 @@
 #include "dbus/reason.h"
 #include "service/base/fd.h"
 #include "service/base/memfd.h"
-#include "tests/broker/bed.h"
+#include "tests/broker/caller.h"
 #include "tests/broker/disk.h"
 #include "tests/broker/sample.h"
 

@@ -6,58 +6,10 @@
 #include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
-#include "tests/broker/bed.h"
+#include "tests/broker/caller.h"
 #include "tests/broker/sample.h"
 
 #include <string.h>
-
-static void
-assert_details (Caller *caller,
-                const char *path,
-                const char *state,
-                const char *executed,
-                const char *reason)
-{
-  g_autoptr (GVariant) details = NULL;
-  g_autofree char *found = caller_state (caller, path, &details);
-  g_autofree char *found_executed = details_get (details, "executed");
-  g_autofree char *found_reason = details_get (details, "reason");
-
-  g_assert_cmpstr (found, ==, state);
-  g_assert_cmpstr (found_executed, ==, executed);
-  g_assert_cmpstr (found_reason, ==, reason);
-}
-
-static void
-assert_row (Bed *bed, const char *path, const char *row)
-{
-  g_autofree char *found = fake_row (bed->fake, request_id_of (path));
-
-  g_assert_cmpstr (found, ==, row);
-}
-
-typedef struct
-{
-  Bed *bed;
-  const char *id, *row;
-} RowWait;
-
-static gboolean
-row_is (gpointer data)
-{
-  const RowWait *wait = data;
-  g_autofree char *found = fake_row (wait->bed->fake, wait->id);
-
-  return strcmp (found, wait->row) == 0;
-}
-
-static void
-wait_row (Bed *bed, const char *path, const char *row)
-{
-  RowWait wait = { bed, request_id_of (path), row };
-
-  bed_wait (row_is, &wait);
-}
 
 static void
 test_approve (Bed *bed, gconstpointer config)
@@ -323,11 +275,8 @@ test_refused_has_successor (Bed *bed, gconstpointer config)
   g_clear_error (&error);
   assert_details (agent, path, "refused", "no", "fact-changed: fact known changed");
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
-  bed_spin (100);
 
-  g_free (caller_state (agent, path, &details));
-  successor = details_get (details, "successor");
-  g_assert_nonnull (successor);
+  successor = wait_successor (agent, path);
   assert_details (agent, successor, "pending", "no", "");
   card = caller_call (jones, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetCard",
                       g_variant_new ("(o)", successor), &error);
@@ -388,10 +337,7 @@ test_changed_at_answer (Bed *bed, gconstpointer config)
   g_assert_true (us_error_has_reason (error, US_REASON_RECORD_CHANGED));
   g_clear_error (&error);
   assert_details (agent, path, "refused", "no", "record-changed: the policy was edited");
-  bed_spin (100);
-  g_free (caller_state (agent, path, &details));
-  successor = details_get (details, "successor");
-  g_assert_nonnull (successor);
+  successor = wait_successor (agent, path);
   assert_details (agent, successor, "pending", "no", "");
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
 }

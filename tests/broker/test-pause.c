@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pauses of an agent: who may make and end one, and what they stop. */
 #include "dbus/error.h"
-#include "dbus/names.h"
 #include "dbus/reason.h"
-#include "tests/broker/bed.h"
+#include "tests/broker/caller.h"
 #include "tests/broker/sample.h"
-
-static GVariant *
-approver_call (Caller *caller, const char *member, GVariant *parameters, GError **error)
-{
-  return caller_call (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, member, parameters, error);
-}
-
-static GVariant *
-agent_call (Caller *caller, const char *member, GVariant *parameters, GError **error)
-{
-  return caller_call (caller, US_OBJECT_PATH, US_INTERFACE_AGENT, member, parameters, error);
-}
-
-static void
-assert_fails (GVariant *reply, GError **error, int code, const char *reason)
-{
-  g_assert_null (reply);
-  g_assert_error (*error, US_ERROR, code);
-  g_assert_true (us_error_has_reason (*error, reason));
-  g_clear_error (error);
-}
 
 static gboolean
 pause_agent (Caller *caller, guint seconds, GError **error)
 {
-  g_autoptr (GVariant) reply = approver_call (
-      caller, "PauseAgent", g_variant_new ("(su)", "offboarding", seconds), error);
+  g_autoptr (GVariant) reply =
+      caller_approver (caller, "PauseAgent", g_variant_new ("(su)", "offboarding", seconds), error);
 
   return reply != NULL;
 }
@@ -40,7 +18,7 @@ static gboolean
 is_paused (Caller *agent)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GVariant) reply = agent_call (agent, "GetInfo", NULL, &error);
+  g_autoptr (GVariant) reply = caller_agent (agent, "GetInfo", NULL, &error);
   g_autoptr (GVariant) info = NULL;
   gboolean paused = FALSE;
 
@@ -61,14 +39,15 @@ test_pause (Bed *bed, gconstpointer config)
   g_autoptr (GError) error = NULL;
 
   g_assert_true (pause_agent (jones, 100, &error));
-  assert_fails (agent_call (agent, "Submit", mail_parameters (run, "b@example.com", NULL), &error),
-                &error, US_ERROR_PAUSED, US_REASON_PAUSED);
+  assert_fails (
+      caller_agent (agent, "Submit", mail_parameters (run, "b@example.com", NULL), &error), &error,
+      US_ERROR_PAUSED, US_REASON_PAUSED);
   g_assert_true (is_paused (agent));
   g_assert_false (pause_agent (lead, 0, &error));
   assert_fails (NULL, &error, US_ERROR_WRONG_STATE, US_REASON_WRONG_STATE);
   g_assert_false (pause_agent (jones, 86401, &error));
   assert_fails (NULL, &error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE);
-  assert_fails (approver_call (jones, "PauseAgent", g_variant_new ("(su)", "nobody", 1), &error),
+  assert_fails (caller_approver (jones, "PauseAgent", g_variant_new ("(su)", "nobody", 1), &error),
                 &error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
   wait_state (agent, before, "pending");
 
@@ -98,7 +77,7 @@ test_pause_of_others (Bed *bed, gconstpointer config)
     }
   g_assert_false (is_paused (agent));
   /* The owner may, without being an approver of anything. */
-  own = approver_call (alice, "PauseAgent", g_variant_new ("(su)", "other", 1), &error);
+  own = caller_approver (alice, "PauseAgent", g_variant_new ("(su)", "other", 1), &error);
   g_assert_no_error (error);
 
   /* What a person began it may end, also when it is no approver any more. */
@@ -151,8 +130,9 @@ test_denials_pause (Bed *bed, gconstpointer config)
 
       g_assert_true (caller_deny (jones, path, "not-now", &error));
     }
-  assert_fails (agent_call (agent, "Submit", mail_parameters (run, "a@example.com", NULL), &error),
-                &error, US_ERROR_PAUSED, US_REASON_PAUSED);
+  assert_fails (
+      caller_agent (agent, "Submit", mail_parameters (run, "a@example.com", NULL), &error), &error,
+      US_ERROR_PAUSED, US_REASON_PAUSED);
   g_assert_false (pause_agent (jones, 0, &error));
   assert_fails (NULL, &error, US_ERROR_WRONG_STATE, US_REASON_WRONG_STATE);
   bed_stop (bed);

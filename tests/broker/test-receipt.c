@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* GetReceipt over the bus: who is given one, and what the executor is asked. */
-#include "dbus/names.h"
-#include "tests/broker/bed.h"
+#include "tests/broker/caller.h"
 #include "tests/broker/sample.h"
 
 #include <string.h>
@@ -19,7 +18,7 @@ test_receipt (Bed *bed, gconstpointer config)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (GVariant) reply =
-          caller_call (lead, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetReceipt", g_variant_new ("(o)", path), &error);
+          caller_approver (lead, "GetReceipt", g_variant_new ("(o)", path), &error);
       g_autoptr (GVariant) receipt = NULL;
       g_autoptr (GVariant) denied = NULL;
       g_autofree char *text = NULL;
@@ -31,8 +30,8 @@ test_receipt (Bed *bed, gconstpointer config)
       g_assert_true (g_str_has_prefix (text, start));
       g_assert_cmpuint (g_ascii_strtoull (text + strlen (start), NULL, 10), >, 100);
       if (i == 0)
-        denied = caller_call (lead, US_OBJECT_PATH, US_INTERFACE_APPROVER, "Deny", g_variant_new ("(osa{sv})", path, "other", NULL),
-                                &error);
+        denied = caller_approver (lead, "Deny", g_variant_new ("(osa{sv})", path, "other", NULL),
+                                  &error);
       g_assert_no_error (error);
     }
 }

@@ -6,7 +6,7 @@
 #include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
-#include "tests/broker/bed.h"
+#include "tests/broker/caller.h"
 #include "tests/broker/sample.h"
 
 #include <sqlite3.h>
@@ -23,44 +23,6 @@ meddle (Bed *bed, const char *sql)
   sqlite3_close (db);
 }
 
-static char *
-detail (Caller *caller, const char *path, const char *key)
-{
-  g_autoptr (GVariant) details = NULL;
-
-  g_free (caller_state (caller, path, &details));
-  return details_get (details, key);
-}
-
-static gboolean
-card_again (Caller *caller, const char *path, GError **error)
-{
-  g_autoptr (GVariant) card = caller_call (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetCard",
-                                           g_variant_new ("(o)", path), error);
-  g_autoptr (GVariant) details = NULL;
-  gboolean again = FALSE;
-
-  if (card == NULL)
-    return FALSE;
-  details = g_variant_get_child_value (card, 1);
-  g_assert_true (g_variant_lookup (details, "again", "b", &again));
-  return again;
-}
-
-typedef struct
-{
-  Caller *caller;
-  const char *path;
-} AgainWait;
-
-static gboolean
-is_again (gpointer data)
-{
-  const AgainWait *wait = data;
-
-  return card_again (wait->caller, wait->path, NULL);
-}
-
 static void
 test_pending (Bed *bed, gconstpointer config)
 {
@@ -69,19 +31,17 @@ test_pending (Bed *bed, gconstpointer config)
   g_autoptr (Caller) lead = bed_caller (bed, FAKE_LEAD);
   g_autofree char *run = caller_open_run (agent, "ticket");
   g_autofree char *path = NULL;
-  AgainWait wait = { jones, NULL };
   g_autoptr (GError) error = NULL;
 
   fake_need (bed->fake, 2);
   path = caller_submit (agent, run, "a@example.com", NULL);
-  wait.path = path;
   g_assert_true (caller_approve (lead, path, "it.lead", "good", NULL, &error));
   g_assert_false (caller_approve (jones, path, "hr.jones", "bad", NULL, &error));
   g_clear_error (&error);
-  g_assert_false (card_again (jones, path, &error));
+  g_assert_false (caller_again (jones, path, &error));
   bed_stop (bed);
   bed_start (bed);
-  bed_wait (is_again, &wait);
+  wait_again (jones, path);
   wait_state (agent, path, "pending");
   g_assert_cmpuint (fake_prepared (bed->fake), ==, 2);
   g_assert_cmpuint (limits_pending (bed->broker->limits, FAKE_AGENT), ==, 1);
@@ -105,12 +65,11 @@ test_pending_goes_on (Bed *bed, gconstpointer config)
   g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
   g_autofree char *run = caller_open_run (agent, "ticket");
   g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
-  AgainWait wait = { jones, path };
   g_autoptr (GError) error = NULL;
 
   bed_stop (bed);
   bed_start (bed);
-  bed_wait (is_again, &wait);
+  wait_again (jones, path);
   g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
   wait_state (agent, path, "done");
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
@@ -206,7 +165,6 @@ test_pending_executor_away (Bed *bed, gconstpointer config)
   g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
   g_autofree char *run = caller_open_run (agent, "ticket");
   g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
-  AgainWait wait = { jones, path };
   g_autoptr (GError) error = NULL;
 
   bed_stop (bed);
@@ -214,7 +172,7 @@ test_pending_executor_away (Bed *bed, gconstpointer config)
   bed_start (bed);
   bed_spin (200);
   wait_state (agent, path, "pending");
-  g_assert_false (card_again (jones, path, &error));
+  g_assert_false (caller_again (jones, path, &error));
   g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
   g_clear_error (&error);
   g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
@@ -224,7 +182,7 @@ test_pending_executor_away (Bed *bed, gconstpointer config)
   fake_refuse (bed->fake, 0, NULL);
   bed_stop (bed);
   bed_start (bed);
-  bed_wait (is_again, &wait);
+  wait_again (jones, path);
   fake_refuse (bed->fake, US_ERROR_HALTED, US_REASON_HALTED);
   bed_stop (bed);
   bed_start (bed);
@@ -259,8 +217,8 @@ test_pending_refused (Bed *bed, gconstpointer config)
       fake_refuse (bed->fake, cases[i].code, cases[i].reason);
       bed_start (bed);
       wait_state (agent, path, cases[i].state);
-      reason = detail (agent, path, "reason");
-      executed = detail (agent, path, "executed");
+      reason = caller_detail (agent, path, "reason");
+      executed = caller_detail (agent, path, "executed");
       if (i < 2)
         g_assert_true (g_str_has_prefix (reason, cases[i].reason));
       g_assert_cmpstr (executed, ==, "no");
@@ -389,9 +347,7 @@ test_approved_refused (Bed *bed, gconstpointer config)
   fake_execute (bed->fake, "refuse");
   bed_start (bed);
   wait_state (agent, path, "refused");
-  bed_spin (100);
-  successor = detail (agent, path, "successor");
-  g_assert_nonnull (successor);
+  successor = wait_successor (agent, path);
   wait_state (agent, successor, "pending");
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
 }
@@ -435,7 +391,7 @@ test_executing_forgotten (Bed *bed, gconstpointer config)
   fake_put (bed->fake, request_id_of (path), "none", "");
   bed_start (bed);
   wait_state (agent, path, "unknown");
-  executed = detail (agent, path, "executed");
+  executed = caller_detail (agent, path, "executed");
   g_assert_cmpstr (executed, ==, "unknown");
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
@@ -459,7 +415,6 @@ test_unknown_resolved (Bed *bed, gconstpointer config)
   bed_spin (1100);
   wait_state (agent, path, "unknown");
   fake_put (bed->fake, request_id_of (path), "done", "");
-  bed_spin (1100);
   wait_state (agent, path, "done");
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
@@ -478,13 +433,12 @@ test_unreadable (Bed *bed, gconstpointer config)
   g_autoptr (GVariant) list = NULL;
   g_autofree char *text = NULL;
   g_autofree char *wanted = NULL;
-  AgainWait wait = { jones, other };
   g_autoptr (GError) error = NULL;
 
   bed_stop (bed);
   meddle (bed, sql);
   bed_start (bed);
-  bed_wait (is_again, &wait);
+  wait_again (jones, other);
   list = caller_call (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "ListRequests", NULL, &error);
   g_assert_no_error (error);
   text = g_variant_print (list, FALSE);

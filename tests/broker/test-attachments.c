@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The files of a request, from the agent's hands to those of the person who looks at them. */
+#include "dbus/error.h"
+#include "dbus/names.h"
+#include "dbus/reason.h"
+#include "service/base/fd.h"
+#include "service/base/memfd.h"
+#include "tests/broker/caller.h"
+#include "tests/broker/sample.h"
+
+#include <string.h>
+
+static GVariant *
+mail_with_files (const char *run, guint n)
+{
+  GVariantBuilder arguments;
+  GVariantBuilder list;
+  const char *const to[] = { "a@example.com", NULL };
+
+  g_variant_builder_init (&list, G_VARIANT_TYPE ("a(sh)"));
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("file-%u.txt", i);
+
+      g_variant_builder_add (&list, "(sh)", name, n - 1 - i);
+    }
+  g_variant_builder_init (&arguments, G_VARIANT_TYPE_VARDICT);
+  g_variant_builder_add (&arguments, "{sv}", "to", g_variant_new_strv (to, -1));
+  g_variant_builder_add (&arguments, "{sv}", "subject", g_variant_new_string ("Report"));
+  g_variant_builder_add (&arguments, "{sv}", "attachment", g_variant_builder_end (&list));
+  return g_variant_new ("(ssa{sv}a{sv})", run, "mail.send", &arguments, NULL);
+}
+
+static void
+assert_file (Caller *caller, const char *path, guint index, const char *text)
+{
+  g_autoptr (GUnixFDList) fds = NULL;
+  g_autoptr (GVariant) reply = NULL;
+  g_autoptr (GError) error = NULL;
+  autofd fd = -1;
+  char buffer[64] = "";
+
+  reply =
+      caller_call_with_fds (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "OpenFile",
+                            g_variant_new ("(osu)", path, "attachment", index), NULL, &fds, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (g_unix_fd_list_get_length (fds), ==, 1);
+  fd = g_unix_fd_list_get (fds, 0, NULL);
+  g_assert_cmpint (read (fd, buffer, sizeof buffer - 1), ==, (gssize) strlen (text));
+  g_assert_cmpstr (buffer, ==, text);
+  g_assert_cmpint (write (fd, "x", 1), ==, -1);
+}
+
+static guint
+count_spooled (Bed *bed)
+{
+  g_autofree char *spool = g_build_filename (bed->dir, "state", "spool", NULL);
+  g_autoptr (GDir) dir = g_dir_open (spool, 0, NULL);
+  guint n = 0;
+
+  while (g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+static char *
+submit_files (Caller *agent, const char *run, guint n, GError **error)
+{
+  g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
+  g_autoptr (GVariant) reply = NULL;
+  char *path = NULL;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("content %u", i);
+      autofd fd = memfd_new_sealed ("test", text, strlen (text), NULL);
+
+      g_unix_fd_list_append (fds, fd, NULL);
+    }
+  reply = caller_call_with_fds (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
+                                mail_with_files (run, n), fds, NULL, error);
+  if (reply != NULL)
+    g_variant_get (reply, "(os)", &path, NULL);
+  return path;
+}
+
+static void
+test_files (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = submit_files (agent, run, 3, &error);
+
+  g_assert_no_error (error);
+  /* By the argument's own order, not that of the descriptors. */
+  assert_file (jones, path, 0, "content 2");
+  assert_file (jones, path, 2, "content 0");
+  assert_fails (
+      caller_approver (jones, "OpenFile", g_variant_new ("(osu)", path, "attachment", 3), &error),
+      &error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
+  assert_fails (
+      caller_approver (jones, "OpenFile", g_variant_new ("(osu)", path, "subject", 0), &error),
+      &error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
+  assert_fails (
+      caller_approver (jones, "OpenFile", g_variant_new ("(osu)", path, "../x", 0), &error), &error,
+      US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
+  g_assert_cmpuint (count_spooled (bed), ==, 1);
+
+  /* They survive a restart, and go when the request ends. */
+  bed_stop (bed);
+  bed_start (bed);
+  wait_again (jones, path);
+  assert_file (jones, path, 1, "content 1");
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  wait_state (agent, path, "done");
+  g_assert_cmpuint (count_spooled (bed), ==, 0);
+}
+
+/* A file that was changed on the disk makes another request, which nobody asked for. */
+static void
+test_files_changed (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = submit_files (agent, run, 1, &error);
+  g_autofree char *copy = NULL;
+  g_autofree char *reason = NULL;
+  g_autoptr (GVariant) details = NULL;
+
+  g_assert_no_error (error);
+  copy = g_build_filename (bed->dir, "state", "spool", request_id_of (path), "0", NULL);
+  bed_stop (bed);
+  g_assert_true (g_file_set_contents (copy, "content 9", -1, NULL));
+  bed_start (bed);
+  wait_state (agent, path, "refused");
+  g_free (caller_state (agent, path, &details));
+  reason = details_get (details, "reason");
+  g_assert_true (g_str_has_prefix (reason, US_REASON_RECORD_CHANGED ":"));
+  g_assert_cmpuint (count_spooled (bed), ==, 0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  sample_quiet ();
+  bed_test ("/attachments/files", NULL, test_files);
+  bed_test ("/attachments/files-changed", NULL, test_files_changed);
+  return g_test_run ();
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* When two submissions are one request, and when one takes the place of another. */
+#include "dbus/error.h"
+#include "dbus/names.h"
+#include "dbus/reason.h"
+#include "service/broker/key.h"
+#include "tests/broker/caller.h"
+#include "tests/broker/sample.h"
+
+static void
+test_same_intent (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *other_run = caller_open_run (agent, "other");
+  g_autofree char *first = caller_submit (agent, run, "a@example.com", "{'claim': <'first'>}");
+  g_autofree char *same = caller_submit (agent, run, "a@example.com", "{'claim': <'second'>}");
+  g_autofree char *to = caller_submit (agent, run, "b@example.com", NULL);
+  g_autofree char *elsewhere = caller_submit (agent, other_run, "a@example.com", NULL);
+  g_autofree char *after = NULL;
+  g_autoptr (GVariant) card = NULL;
+  g_autoptr (GVariant) bytes_child = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (Record) record = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpstr (same, ==, first);
+  g_assert_cmpstr (to, !=, first);
+  g_assert_cmpstr (elsewhere, !=, first);
+  g_assert_cmpuint (limits_pending_all (bed->broker->limits), ==, 3);
+
+  card = caller_call (jones, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetCard",
+                      g_variant_new ("(o)", first), &error);
+  bytes_child = g_variant_get_child_value (card, 0);
+  bytes = g_variant_get_data_as_bytes (bytes_child);
+  record = record_decode (bytes, &error);
+  g_assert_cmpstr (record_claim (record), ==, "first");
+
+  g_assert_true (caller_approve (jones, first, "hr.jones", "good", NULL, &error));
+  wait_state (agent, first, "done");
+  after = caller_submit (agent, run, "a@example.com", NULL);
+  g_assert_cmpstr (after, !=, first);
+  wait_state (agent, after, "pending");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* Many at once, on one connection: one request. */
+static void
+test_same_at_once (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  Pending pending[6] = { 0 };
+  const char *first = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    caller_begin (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
+                  mail_parameters (run, "a@example.com", NULL), &pending[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    {
+      const char *path = NULL;
+
+      pending_wait (&pending[i]);
+      g_assert_no_error (pending[i].error);
+      g_variant_get (pending[i].reply, "(&o&s)", &path, NULL);
+      if (first == NULL)
+        first = path;
+      g_assert_cmpstr (path, ==, first);
+    }
+  g_assert_cmpuint (limits_pending_all (bed->broker->limits), ==, 1);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    pending_clear (&pending[i]);
+}
+
+#define KEY "{'idempotency-key': <'k1'>}"
+
+static void
+test_key (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) other = bed_caller (bed, FAKE_OTHER_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *run2 = caller_open_run (agent, "another");
+  g_autofree char *foreign_run = caller_open_run (other, "ticket");
+  g_autofree char *first = caller_submit (agent, run, "a@example.com", KEY);
+  g_autofree char *same = caller_submit (agent, run2, "a@example.com", KEY);
+  g_autofree char *second_key =
+      caller_submit (agent, run, "a@example.com", "{'idempotency-key': <'k2'>}");
+  g_autofree char *foreign = caller_submit (other, foreign_run, "a@example.com", KEY);
+  g_autofree char *after = NULL;
+  g_autofree char *id = key_request_id (FAKE_AGENT, "k1");
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpstr (same, ==, first);
+  g_assert_cmpstr (request_id_of (first), ==, id);
+  g_assert_cmpstr (second_key, !=, first);
+  g_assert_cmpstr (foreign, !=, first);
+  assert_fails (caller_agent (agent, "Submit", mail_parameters (run, "b@example.com", KEY), &error),
+                &error, US_ERROR_INVALID_ARGUMENT, US_REASON_KEY_REUSED);
+
+  g_assert_true (caller_approve (jones, first, "hr.jones", "good", NULL, &error));
+  wait_state (agent, first, "done");
+  after = caller_submit (agent, run, "a@example.com", KEY);
+  g_assert_cmpstr (after, ==, first);
+  wait_state (agent, after, "done");
+
+  /* Also after a restart, and when the queue knows nothing of it any more. */
+  bed_stop (bed);
+  bed_start (bed);
+  g_free (after);
+  after = caller_submit (agent, run, "a@example.com", KEY);
+  g_assert_cmpstr (after, ==, first);
+  queue_purge (bed->broker->queue, G_MAXINT64);
+  assert_fails (caller_agent (agent, "Submit", mail_parameters (run, "a@example.com", KEY), &error),
+                &error, US_ERROR_INVALID_ARGUMENT, US_REASON_KEY_REUSED);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* The key of a denial gives that denial again, not another card. */
+static void
+test_key_of_denied (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *first = caller_submit (agent, run, "a@example.com", KEY);
+  g_autoptr (GVariant) reply = NULL;
+  g_autoptr (GError) error = NULL;
+  const char *path = NULL;
+  const char *state = NULL;
+
+  g_assert_true (caller_deny (jones, first, "other", &error));
+  reply = caller_agent (agent, "Submit", mail_parameters (run, "a@example.com", KEY), &error);
+  g_assert_no_error (error);
+  g_variant_get (reply, "(&o&s)", &path, &state);
+  g_assert_cmpstr (path, ==, first);
+  g_assert_cmpstr (state, ==, "denied");
+}
+
+static void
+test_key_adopted (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *first = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *keyed = caller_submit (agent, run, "a@example.com", KEY);
+  g_autofree char *after = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpstr (keyed, ==, first);
+  g_assert_true (caller_approve (jones, first, "hr.jones", "good", NULL, &error));
+  wait_state (agent, first, "done");
+  after = caller_submit (agent, run, "a@example.com", KEY);
+  g_assert_cmpstr (after, ==, first);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+static void
+test_key_with_allow (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *first = NULL;
+  Pending pending[4] = { 0 };
+
+  fake_decide (bed->fake, "allow");
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    caller_begin (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
+                  mail_parameters (run, "a@example.com", KEY), &pending[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    {
+      pending_wait (&pending[i]);
+      g_assert_no_error (pending[i].error);
+      pending_clear (&pending[i]);
+    }
+  first = caller_submit (agent, run, "a@example.com", KEY);
+  wait_state (agent, first, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* --- supersedes --- */
+
+static void
+test_supersedes (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *first = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *option = g_strdup_printf ("{'supersedes': <objectpath '%s'>}", first);
+  g_autofree char *second = caller_submit (agent, run, "b@example.com", option);
+  g_autofree char *option2 = g_strdup_printf ("{'supersedes': <objectpath '%s'>}", second);
+  g_autoptr (GVariant) details = NULL;
+  g_autofree char *successor = NULL;
+  g_autofree char *row = NULL;
+  g_autoptr (GVariant) card = NULL;
+  g_autoptr (GVariant) card_details = NULL;
+  g_autoptr (GVariant) superseded = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (Record) record = NULL;
+  g_autoptr (GError) error = NULL;
+
+  wait_state (agent, first, "superseded");
+  g_free (caller_state (agent, first, &details));
+  successor = details_get (details, "successor");
+  g_assert_cmpstr (successor, ==, second);
+  wait_row (bed, first, "closed superseded  ");
+  g_assert_false (caller_approve (jones, first, "hr.jones", "good", NULL, &error));
+  g_clear_error (&error);
+
+  card = caller_call (jones, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetCard",
+                      g_variant_new ("(o)", second), &error);
+  card_details = g_variant_get_child_value (card, 1);
+  superseded = g_variant_lookup_value (card_details, "superseded", G_VARIANT_TYPE_BYTESTRING);
+  bytes = g_variant_get_data_as_bytes (superseded);
+  record = record_decode (bytes, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (json_tree_string (json_tree_item (record_argument (record, "to", NULL), 0)), ==,
+                   "a@example.com");
+
+  /* Even the same again, if it is to take the other's place. */
+  g_free (caller_submit (agent, run, "b@example.com", option2));
+  wait_state (agent, second, "superseded");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+static void
+test_supersedes_refused (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) other = bed_caller (bed, FAKE_OTHER_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *other_run = caller_open_run (other, "ticket");
+  g_autofree char *first = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *option = g_strdup_printf ("{'supersedes': <objectpath '%s'>}", first);
+  g_autoptr (GError) error = NULL;
+
+  assert_fails (
+      caller_agent (other, "Submit", mail_parameters (other_run, "b@example.com", option), &error),
+      &error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
+  /* A refusal leaves the old one as it is. */
+  fake_refuse (bed->fake, US_ERROR_REFUSED, US_REASON_NO_RULE);
+  assert_fails (
+      caller_agent (agent, "Submit", mail_parameters (run, "b@example.com", option), &error),
+      &error, US_ERROR_REFUSED, US_REASON_NO_RULE);
+  wait_state (agent, first, "pending");
+  fake_refuse (bed->fake, 0, NULL);
+  g_assert_true (caller_approve (jones, first, "hr.jones", "good", NULL, &error));
+  wait_state (agent, first, "done");
+  assert_fails (
+      caller_agent (agent, "Submit", mail_parameters (run, "b@example.com", option), &error),
+      &error, US_ERROR_WRONG_STATE, US_REASON_TOO_LATE);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  sample_quiet ();
+  bed_test ("/same/same-intent", NULL, test_same_intent);
+  bed_test ("/same/same-at-once", NULL, test_same_at_once);
+  bed_test ("/same/key", NULL, test_key);
+  bed_test ("/same/key-of-denied", NULL, test_key_of_denied);
+  bed_test ("/same/key-adopted", NULL, test_key_adopted);
+  bed_test ("/same/key-with-allow", NULL, test_key_with_allow);
+  bed_test ("/same/supersedes", NULL, test_supersedes);
+  bed_test ("/same/supersedes-refused", NULL, test_supersedes_refused);
+  return g_test_run ();
+}
