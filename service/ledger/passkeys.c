@@ -105,8 +105,14 @@ static JsonTree *
 passkey_details (const Passkey *passkey, uid_t by)
 {
   JsonTree *details = json_tree_new_object ();
+  const Signer signer = {
+    .algorithm = passkey->algorithm == PASSKEY_ES256 ? SIGNER_ES256 : SIGNER_EDDSA,
+    .public_key = passkey->public_key,
+  };
+  g_autofree char *key = signer_id_text (&signer);
 
   audit_add_bytes (details, "credential", passkey->credential);
+  json_tree_add_string (details, "key", key);
   json_tree_add_string (details, "name", passkey->name);
   audit_add_uid (details, "uid", passkey->uid);
   json_tree_add_string (details, "kind", passkey->kind);

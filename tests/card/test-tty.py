@@ -458,6 +458,7 @@ class Shown(Case):
         self.assertEqual(listed, [card])
         keys = json.loads(self.run_plain("passkey", "list", "--json").stdout)
         self.assertEqual(keys[0]["label"], "Laptop")
+        self.assertRegex(keys[0]["key"], "^sha256:[0-9a-f]{64}$")
 
 
 if __name__ == "__main__":

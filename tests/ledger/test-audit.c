@@ -2,6 +2,7 @@
 /* The audit chain: every change leaves its entry, and a flipped, lost or added one is found. */
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/signer.h"
 #include "tests/ledger/fixture.h"
 
 #include <sqlite3.h>
@@ -123,6 +124,29 @@ test_tampered (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* Whoever verifies a receipt finds a person's key here, and not in the receipt alone. */
+static void
+test_enrolled_key (Fixture *fixture, gconstpointer data)
+{
+  static const JsonLimits limits = { 65536, 4, 4096, 64 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) entries = NULL;
+  g_autoptr (Passkey) passkey = fixture_passkey ("it.lead", 1002, 0);
+  const Signer signer = { SIGNER_ES256, passkey->public_key };
+  g_autofree char *id = signer_id_text (&signer);
+  const AuditEntry *entry = NULL;
+  g_autoptr (JsonTree) tree = NULL;
+
+  fill (fixture);
+  entries = ledger_audit (fixture->ledger, 2, 1, &error);
+  g_assert_no_error (error);
+  entry = g_ptr_array_index (entries, 0);
+  tree = json_tree_parse (g_bytes_get_data (entry->entry, NULL), g_bytes_get_size (entry->entry),
+                          &limits, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (json_tree_get_string (json_tree_member (tree, "details"), "key"), ==, id);
+}
+
 /* An entry that was rewritten together with its own hash: the one after it tells. */
 static void
 test_rewritten (Fixture *fixture, gconstpointer data)
@@ -173,6 +197,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   fixture_test ("/ledger/audit/every-change", test_every_change);
+  fixture_test ("/ledger/audit/enrolled-key", test_enrolled_key);
   fixture_test ("/ledger/audit/tampered", test_tampered);
   fixture_test ("/ledger/audit/rewritten", test_rewritten);
   return g_test_run ();

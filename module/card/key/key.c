@@ -20,6 +20,7 @@ key_info_free (KeyInfo *info)
   g_free (info->rp);
   g_free (info->label);
   g_free (info->place);
+  g_free (info->key);
   g_free (info);
 }
 

@@ -20,6 +20,7 @@ typedef struct
   char *rp;           /* relying party id, "undersign:<host>" */
   char *label;        /* the person's word for it */
   char *place;        /* where it is kept, a word for display: "keyring" or "file" */
+  char *key;          /* (nullable): the id of its public key, where that is known here */
 } KeyInfo;
 
 void key_info_free (KeyInfo *info);

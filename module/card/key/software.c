@@ -13,6 +13,7 @@
 #include "module/card/key/store.h"
 #include "module/card/key/stored-key.h"
 #include "service/base/fd.h"
+#include "service/base/signer.h"
 
 #include <openssl/rand.h>
 #include <openssl/sha.h>
@@ -75,7 +76,9 @@ static KeyInfo *
 info_new (const StoredKey *stored, const Store *store)
 {
   KeyInfo *info = g_new0 (KeyInfo, 1);
+  g_auto (Signer) signer = { SIGNER_ES256, g_bytes_new (stored->point, sizeof stored->point) };
 
+  info->key = signer_id_text (&signer);
   if (stored->credential != NULL)
     info->credential = g_bytes_ref (stored->credential);
   info->rp = g_strdup (stored->rp);

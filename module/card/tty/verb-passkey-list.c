@@ -24,6 +24,8 @@ add_object (JsonTree *array, const KeyInfo *info)
   g_autofree char *id = id_text (info);
 
   json_tree_add_string (object, "credential", id);
+  if (info->key != NULL)
+    json_tree_add_string (object, "key", info->key);
   json_tree_add_string (object, "label", info->label);
   json_tree_add_string (object, "place", info->place);
   json_tree_add_string (object, "rp", info->rp);
