@@ -54,7 +54,6 @@ typedef struct
   RequestHooks request_hooks;
   RunHooks run_hooks;
   GHashTable *requests; /* id → Request: those that have not ended */
-  guint64 unknown_asked; /* when the ledger was last asked of an unknown outcome */
   GPtrArray *registering; /* calls of Register() that wait for cards to be prepared anew */
   ExpiryTimer *registering_timer;
   GHashTable *calls;    /* uid → how many of its calls have no answer */

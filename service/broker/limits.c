@@ -32,6 +32,7 @@ typedef struct
   GArray *runs;
   GArray *denials;
   GHashTable *pauses; /* uid of who made it → guint64 *, its end */
+  guint64 asked;      /* when it last had the ledger asked; 0: never */
 } Usage;
 
 struct Limits
@@ -137,6 +138,17 @@ limits_run (Limits *limits, uid_t uid, guint64 now, GError **error)
 {
   return count_in_minute (usage_get (limits, uid)->runs, limits->config.runs_per_minute,
                           "RunsPerMinute", now, error);
+}
+
+gboolean
+limits_ask (Limits *limits, uid_t uid, guint64 now)
+{
+  Usage *usage = usage_get (limits, uid);
+
+  if (usage->asked != 0 && now - usage->asked < (guint64) G_USEC_PER_SEC)
+    return FALSE;
+  usage->asked = now;
+  return TRUE;
 }
 
 /* What the other agents have not yet used of their reserves. */

@@ -41,6 +41,9 @@ gboolean limits_submit (Limits *limits, uid_t uid, guint64 now, GError **error);
 /* limits_run: the same for one run that is opened or closed. */
 gboolean limits_run (Limits *limits, uid_t uid, guint64 now, GError **error);
 
+/* limits_ask: whether the ledger may be asked of an unknown outcome: for each uid once a second. */
+gboolean limits_ask (Limits *limits, uid_t uid, guint64 now);
+
 /*
  * limits_reserve: takes room for one request and its files, which limits_release() gives back.
  * @agents: (array length=n_agents): every agent of policy, for the reserves

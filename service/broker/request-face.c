@@ -52,23 +52,13 @@ details_of (Broker *broker, const Request *request)
   return g_variant_builder_end (&builder);
 }
 
-/* A person may have resolved it; the next call then says so. */
-static void
-ask_of_unknown (Broker *broker, Request *request)
-{
-  guint64 now = clock_boottime ();
-
-  if (now - broker->unknown_asked < (guint64) G_USEC_PER_SEC)
-    return;
-  broker->unknown_asked = now;
-  hand_over_settle (broker, request);
-}
-
 void
 handle_get_state (Broker *broker, Call *call, Request *request)
 {
-  if (request->state == REQUEST_UNKNOWN)
-    ask_of_unknown (broker, request);
+  /* A person may have resolved it; the next call then says so. */
+  if (request->state == REQUEST_UNKNOWN &&
+      limits_ask (broker->limits, call_uid (call), clock_boottime ()))
+    hand_over_settle (broker, request);
   call_return (call, g_variant_new ("(s@a{sv})", request_state_name (request->state),
                                     details_of (broker, request)));
 }

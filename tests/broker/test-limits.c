@@ -69,6 +69,22 @@ test_runs (void)
   limits_free (limits);
 }
 
+/* One uid's asking takes nothing from another's. */
+static void
+test_asking (void)
+{
+  Limits *limits = limits_new (&small);
+
+  for (uid_t uid = 0; uid < 2; uid++)
+    {
+      g_assert_true (limits_ask (limits, uid, SECOND / 2));
+      g_assert_false (limits_ask (limits, uid, SECOND));
+      g_assert_true (limits_ask (limits, uid, 3 * SECOND / 2));
+      g_assert_false (limits_ask (limits, uid, 2 * SECOND));
+    }
+  limits_free (limits);
+}
+
 static gboolean
 reserve (Limits *limits, uid_t uid, guint64 bytes, GError **error)
 {
@@ -189,6 +205,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/limits/submits", test_submits);
   g_test_add_func ("/limits/runs", test_runs);
+  g_test_add_func ("/limits/asking", test_asking);
   g_test_add_func ("/limits/pending", test_pending);
   g_test_add_func ("/limits/reserve", test_reserve);
   g_test_add_func ("/limits/bytes", test_bytes);
