@@ -145,7 +145,8 @@ open_state (Broker *broker, const BrokerParameters *parameters, GError **error)
 static gboolean
 open_bus (Broker *broker, const BrokerParameters *parameters, GError **error)
 {
-  broker->bus = bus_new (parameters->bus_address, members_dispatch, name_left, broker, error);
+  broker->bus = bus_new (parameters->bus_address, members_judge, members_dispatch, name_left, broker,
+                         error);
   if (broker->bus == NULL)
     return FALSE;
   broker->identity = identity_new (bus_connection (broker->bus), parameters->identity_map,

@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The bus as a stream of calls.  A filter, which runs in the thread that reads the connection, takes
- * every method call, so that GDBus never answers one by itself: not Ping, not Introspect, not
- * Properties.  It bounds what one connection may have waiting and hands the rest to the main loop
- * in order.  It must never look at the body of a message.
+ * The bus as a stream of calls.  The relay's thread looks at the header of every call and lets pass
+ * what the table has and there is room for.  A filter, in the thread that reads the connection,
+ * takes every call that passed, so that GDBus never answers one by itself: not Ping, not
+ * Introspect, not Properties; it hands them to the main loop in order.  Neither may look at a body.
  */
 #include "service/broker/bus.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/bus-relay.h"
+#include "service/base/bus-share.h"
 
 #include <string.h>
 
-/* What the filter shares with the main loop. */
+/* A call for the main loop and what it is charged to. */
+typedef struct
+{
+  GDBusMessage *message;
+  BusCharge *charge;
+  GError *fault;
+} Passed;
+
+/* What the threads share. */
 typedef struct
 {
   gatomicrefcount refs;
   GMutex lock;
-  GQueue incoming;     /* (element-type GDBusMessage) */
-  GHashTable *waiting; /* unique name → how many of its calls have no answer */
+  GQueue incoming;     /* (element-type Passed) */
   gboolean scheduled;
+  BusShare *share;
+  BusRelay *relay;     /* (nullable): until it is there */
+  BusJudge judge;
   Bus *bus;            /* NULL once it is gone; read on the main loop alone */
 } Intake;
 
@@ -40,6 +52,8 @@ struct Call
   Intake *intake;
   GDBusConnection *connection;
   GDBusMessage *message;
+  BusCharge *charge;
+  GError *fault;
   gboolean has_uid;
   uid_t uid;
   gpointer data;
@@ -49,14 +63,26 @@ struct Call
 /* --- the intake --- */
 
 static void
+passed_free (gpointer data)
+{
+  Passed *passed = data;
+
+  bus_charge_free (passed->charge);
+  g_clear_error (&passed->fault);
+  g_object_unref (passed->message);
+  g_free (passed);
+}
+
+static void
 intake_unref (gpointer data)
 {
   Intake *intake = data;
 
   if (!g_atomic_ref_count_dec (&intake->refs))
     return;
-  g_queue_clear_full (&intake->incoming, g_object_unref);
-  g_hash_table_unref (intake->waiting);
+  g_queue_clear_full (&intake->incoming, passed_free);
+  bus_relay_unref (intake->relay);
+  bus_share_unref (intake->share);
   g_mutex_clear (&intake->lock);
   g_free (intake);
 }
@@ -68,41 +94,17 @@ intake_ref (Intake *intake)
   return intake;
 }
 
-/* Under the lock: counts one more call of @sender, or says that it has too many. */
-static gboolean
-intake_count (Intake *intake, const char *sender)
-{
-  guint n = GPOINTER_TO_UINT (g_hash_table_lookup (intake->waiting, sender));
-
-  if (n >= BUS_CALLS_MAX)
-    return FALSE;
-  g_hash_table_replace (intake->waiting, g_strdup (sender), GUINT_TO_POINTER (n + 1));
-  return TRUE;
-}
-
-static void
-intake_uncount (Intake *intake, const char *sender)
-{
-  guint n = 0;
-
-  g_mutex_lock (&intake->lock);
-  n = GPOINTER_TO_UINT (g_hash_table_lookup (intake->waiting, sender));
-  g_assert (n > 0);
-  if (n == 1)
-    g_hash_table_remove (intake->waiting, sender);
-  else
-    g_hash_table_replace (intake->waiting, g_strdup (sender), GUINT_TO_POINTER (n - 1));
-  g_mutex_unlock (&intake->lock);
-}
-
 static Call *
-call_new (Intake *intake, GDBusMessage *message)
+call_new (Intake *intake, Passed *passed)
 {
   Call *call = g_new0 (Call, 1);
 
   call->intake = intake_ref (intake);
   call->connection = g_object_ref (intake->bus->connection);
-  call->message = message;
+  call->message = passed->message;
+  call->charge = passed->charge;
+  call->fault = passed->fault;
+  g_free (passed);
   return call;
 }
 
@@ -112,7 +114,7 @@ intake_deliver (gpointer data)
 {
   Intake *intake = data;
   GQueue batch = G_QUEUE_INIT;
-  GDBusMessage *message = NULL;
+  Passed *passed = NULL;
 
   g_mutex_lock (&intake->lock);
   batch = intake->incoming;
@@ -120,27 +122,75 @@ intake_deliver (gpointer data)
   intake->scheduled = FALSE;
   g_mutex_unlock (&intake->lock);
 
-  while ((message = g_queue_pop_head (&batch)) != NULL)
+  while ((passed = g_queue_pop_head (&batch)) != NULL)
     {
       if (intake->bus == NULL)
-        g_object_unref (message);
+        passed_free (passed);
       else
-        intake->bus->handler (call_new (intake, message), intake->bus->data);
+        intake->bus->handler (call_new (intake, passed), intake->bus->data);
     }
   return G_SOURCE_REMOVE;
 }
 
+/* In a thread of the connection. */
 static void
-refuse_flood (GDBusConnection *connection, GDBusMessage *message)
+intake_push (Intake *intake, GDBusMessage *message, BusCharge *charge, GError *fault)
 {
-  g_autoptr (GDBusMessage) reply = NULL;
+  Passed *passed = g_new0 (Passed, 1);
+  gboolean schedule = FALSE;
 
-  if ((g_dbus_message_get_flags (message) & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED) != 0)
-    return;
-  reply = g_dbus_message_new_method_error (message, US_ERROR_PREFIX "LimitExceeded",
-                                           "%s: %d calls of this connection wait for an answer",
-                                           US_REASON_LIMIT, BUS_CALLS_MAX);
-  g_dbus_connection_send_message (connection, reply, G_DBUS_SEND_MESSAGE_FLAGS_NONE, NULL, NULL);
+  passed->message = message;
+  passed->charge = charge;
+  passed->fault = fault;
+  g_mutex_lock (&intake->lock);
+  g_queue_push_tail (&intake->incoming, passed);
+  schedule = !intake->scheduled;
+  intake->scheduled = TRUE;
+  g_mutex_unlock (&intake->lock);
+  if (schedule)
+    g_idle_add_full (G_PRIORITY_DEFAULT, intake_deliver, intake_ref (intake), intake_unref);
+}
+
+/* The call without what is wrong with it, for whoever may know. */
+static void
+push_fault (Intake *intake, const BusHeader *header, BusCharge *charge, GError *fault)
+{
+  GDBusMessage *message =
+      g_dbus_message_new_method_call (NULL, header->path, header->interface, header->member);
+
+  g_dbus_message_set_sender (message, header->sender);
+  g_dbus_message_set_serial (message, header->serial);
+  g_dbus_message_set_flags (message, header->flags & BUS_NO_REPLY
+                                         ? G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED
+                                         : G_DBUS_MESSAGE_FLAGS_NONE);
+  intake_push (intake, message, charge, fault);
+}
+
+/* In the relay's thread. */
+static gboolean
+intake_judge (
+    const BusHeader *header, guint64 *out_lane, gpointer *out_ticket, gpointer data, GError **error)
+{
+  Intake *intake = data;
+  g_autoptr (GError) fault = NULL;
+  BusCharge *charge = NULL;
+  gsize size = header->header_size;
+
+  if (!intake->judge (header, &fault, error))
+    return FALSE;
+  if (fault == NULL)
+    size += header->body_size;
+  charge = bus_share_take (intake->share, header->sender, size, fault == NULL ? header->n_fds : 0,
+                           out_lane, error);
+  if (charge == NULL)
+    return FALSE;
+  if (fault != NULL)
+    {
+      push_fault (intake, header, charge, g_steal_pointer (&fault));
+      return FALSE;
+    }
+  *out_ticket = charge;
+  return TRUE;
 }
 
 /* In the thread that reads the connection. */
@@ -148,37 +198,11 @@ static GDBusMessage *
 intake_filter (GDBusConnection *connection, GDBusMessage *message, gboolean incoming, gpointer data)
 {
   Intake *intake = data;
-  const char *sender = g_dbus_message_get_sender (message);
-  gboolean schedule = FALSE;
-  gboolean accepted = FALSE;
 
   if (!incoming || g_dbus_message_get_message_type (message) != G_DBUS_MESSAGE_TYPE_METHOD_CALL)
     return message;
-
-  /* The bus names the sender of everything it delivers. */
-  if (sender == NULL)
-    {
-      g_object_unref (message);
-      return NULL;
-    }
-
-  g_mutex_lock (&intake->lock);
-  accepted = intake_count (intake, sender);
-  if (accepted)
-    {
-      g_queue_push_tail (&intake->incoming, message);
-      schedule = !intake->scheduled;
-      intake->scheduled = TRUE;
-    }
-  g_mutex_unlock (&intake->lock);
-
-  if (!accepted)
-    {
-      refuse_flood (connection, message);
-      g_object_unref (message);
-    }
-  if (schedule)
-    g_idle_add_full (G_PRIORITY_DEFAULT, intake_deliver, intake_ref (intake), intake_unref);
+  intake_push (intake, message,
+               bus_relay_taken (intake->relay, g_dbus_message_get_serial (message)), NULL);
   return NULL;
 }
 
@@ -201,7 +225,10 @@ name_owner_changed (GDBusConnection *connection,
     return;
   g_variant_get (parameters, "(&s&s&s)", &name, NULL, &new_owner);
   if (name[0] == ':' && new_owner[0] == '\0')
-    bus->gone (name, bus->data);
+    {
+      bus_share_forget (bus->intake->share, name);
+      bus->gone (name, bus->data);
+    }
 }
 
 static void
@@ -212,52 +239,57 @@ connection_closed (GDBusConnection *connection, gboolean vanished, GError *error
   bus->gone (NULL, bus->data);
 }
 
-static GDBusConnection *
-connect_to (const char *address, GError **error)
+static Intake *
+intake_new (BusJudge judge)
 {
-  g_autofree char *found = g_strdup (address);
+  static const BusBounds bounds = {
+    .calls_known = BUS_CALLS_MAX,
+    .calls_unknown = BUS_CALLS_UNKNOWN_MAX,
+    .all = { BUS_ALL_CALLS_MAX, BUS_ALL_BYTES_MAX, BUS_ALL_FDS_MAX },
+  };
+  Intake *intake = g_new0 (Intake, 1);
 
-  if (found == NULL)
-    found = g_dbus_address_get_for_bus_sync (G_BUS_TYPE_SYSTEM, NULL, error);
-  if (found == NULL)
-    return NULL;
-  return g_dbus_connection_new_for_address_sync (
-      found,
-      G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT |
-          G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION,
-      NULL, NULL, error);
+  g_atomic_ref_count_init (&intake->refs);
+  g_mutex_init (&intake->lock);
+  g_queue_init (&intake->incoming);
+  intake->share = bus_share_new (&bounds);
+  intake->judge = judge;
+  return intake;
 }
 
 Bus *
-bus_new (const char *address, BusHandler handler, BusGone gone, gpointer data, GError **error)
+bus_new (const char *address,
+         BusJudge judge,
+         BusHandler handler,
+         BusGone gone,
+         gpointer data,
+         GError **error)
 {
-  g_autoptr (GDBusConnection) connection = connect_to (address, error);
+  Intake *intake = intake_new (judge);
   Bus *bus = NULL;
-  Intake *intake = NULL;
 
-  if (connection == NULL)
-    return NULL;
+  intake->relay = bus_relay_new (address, intake_judge, bus_charge_free, intake, error);
+  if (intake->relay == NULL)
+    {
+      intake_unref (intake);
+      return NULL;
+    }
 
   bus = g_new0 (Bus, 1);
   bus->handler = handler;
   bus->gone = gone;
   bus->data = data;
-  intake = g_new0 (Intake, 1);
-  g_atomic_ref_count_init (&intake->refs);
-  g_mutex_init (&intake->lock);
-  g_queue_init (&intake->incoming);
-  intake->waiting = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  intake->bus = bus;
   bus->intake = intake;
-  bus->connection = g_object_ref (connection);
+  bus->connection = bus_relay_connection (intake->relay);
+  intake->bus = bus;
 
-  /* Until here there was no name to call and no object that GDBus could have answered for. */
-  bus->filter = g_dbus_connection_add_filter (connection, intake_filter, intake_ref (intake),
+  bus->filter = g_dbus_connection_add_filter (bus->connection, intake_filter, intake_ref (intake),
                                               intake_unref);
-  bus->closed = g_signal_connect (connection, "closed", G_CALLBACK (connection_closed), bus);
+  bus->closed = g_signal_connect (bus->connection, "closed", G_CALLBACK (connection_closed), bus);
   bus->subscription = g_dbus_connection_signal_subscribe (
-      connection, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged",
-      "/org/freedesktop/DBus", NULL, G_DBUS_SIGNAL_FLAGS_NONE, name_owner_changed, bus, NULL);
+      bus->connection, BUS_DRIVER, BUS_DRIVER, "NameOwnerChanged", "/org/freedesktop/DBus", NULL,
+      G_DBUS_SIGNAL_FLAGS_NONE, name_owner_changed, bus, NULL);
+  bus_relay_open (intake->relay);
   return bus;
 }
 
@@ -269,10 +301,8 @@ bus_free (Bus *bus)
   bus->intake->bus = NULL;
   g_signal_handler_disconnect (bus->connection, bus->closed);
   g_dbus_connection_signal_unsubscribe (bus->connection, bus->subscription);
+  bus_relay_close (bus->intake->relay);
   g_dbus_connection_remove_filter (bus->connection, bus->filter);
-  g_dbus_connection_flush_sync (bus->connection, NULL, NULL);
-  g_dbus_connection_close_sync (bus->connection, NULL, NULL);
-  g_object_unref (bus->connection);
   intake_unref (bus->intake);
   g_free (bus);
 }
@@ -302,6 +332,18 @@ GDBusConnection *
 bus_connection (Bus *bus)
 {
   return bus->connection;
+}
+
+BusAmount
+bus_waiting (Bus *bus)
+{
+  return bus_share_used (bus->intake->share);
+}
+
+guint64
+bus_passed (Bus *bus)
+{
+  return bus_relay_passed (bus->intake->relay);
 }
 
 void
@@ -347,10 +389,10 @@ call_member (const Call *call)
   return g_dbus_message_get_member (call->message);
 }
 
-const char *
-call_signature (const Call *call)
+const GError *
+call_fault (const Call *call)
 {
-  return g_dbus_message_get_signature (call->message);
+  return call->fault;
 }
 
 GVariant *
@@ -377,6 +419,7 @@ call_set_uid (Call *call, uid_t uid)
 {
   call->has_uid = TRUE;
   call->uid = uid;
+  bus_share_know (call->intake->share, call_sender (call), uid);
 }
 
 gpointer
@@ -404,7 +447,8 @@ call_end (Call *call, GDBusMessage *reply)
                                        NULL, &error))
     g_info ("cannot answer %s: %s", call_member (call), error->message);
 
-  intake_uncount (call->intake, call_sender (call));
+  bus_charge_free (call->charge);
+  g_clear_error (&call->fault);
   intake_unref (call->intake);
   if (call->free_data != NULL)
     call->free_data (call->data);

@@ -2,7 +2,8 @@
 /*
  * Who may call what.  A call passes, in this order: the table, the sender's uid, the role, the
  * signature, the object it is about, and only then a handler.  Whatever is absent, unknown or in
- * error on this way is an answer to the caller and the end of the call.
+ * error on this way is an answer to the caller and the end of the call.  The body of a call that
+ * the table or the signature will end is never read.
  */
 #include "service/broker/members.h"
 
@@ -11,6 +12,8 @@
 #include "dbus/reason.h"
 #include "service/base/wire.h"
 #include "service/broker/faces.h"
+#include "service/broker/files.h"
+#include "service/record/type.h"
 
 #include <string.h>
 
@@ -45,6 +48,14 @@ const Member members[] = {
     handle_introspect },
   { NULL, NULL, NULL, FALSE, ROLE_NOBODY, ABOUT_NOTHING, NULL },
 };
+
+/*
+ * Bytes of a body.  A record is JSON, where an empty string of a list is three bytes and in a body
+ * eight; nothing else grows as much.  To that come run, action and options, of which the claim is
+ * the longest.
+ */
+#define SUBMIT_MAX (RECORD_MAX_BYTES / 3 * 8 + 2 * RECORD_MAX_CLAIM)
+#define OTHERS_MAX (16 * 1024)
 
 /* Of one uid, over all its connections. */
 #define UID_CALLS_MAX 128
@@ -104,11 +115,12 @@ way_free (gpointer data)
 
 /* --- refusing --- */
 
+#define NOT_FOUND "there is no such object or member, or it is not the caller's"
+
 static void
 fail_not_found (Call *call)
 {
-  call_fail_with (call, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
-                  "there is no such object or member, or it is not the caller's");
+  call_fail_with (call, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, NOT_FOUND);
 }
 
 /* Answers by the interface, so that nobody learns more than that it is not for him. */
@@ -179,15 +191,11 @@ call_admit (Call *call)
   const Member *member = way->member;
   g_autoptr (Request) request = NULL;
 
-  if (strcmp (call_signature (call), member->signature) != 0)
+  if (call_fault (call) != NULL)
     {
-      g_autofree char *text = g_strdup_printf ("the signature of %s is '%s'", member->member,
-                                               member->signature);
-
-      call_fail_with (call, US_ERROR_INVALID_ARGUMENT, US_REASON_WRONG_TYPE, text);
+      call_fail (call, call_fault (call));
       return;
     }
-
   if (member->about != ABOUT_NOTHING)
     {
       const char *path = call_path (call);
@@ -337,20 +345,49 @@ is_at (const Member *member, const char *path)
   return member->on_request ? on_request : strcmp (path, US_OBJECT_PATH) == 0;
 }
 
+/* Whether the body may be read, once it is known that its sender may call at all. */
+static gboolean
+check_form (const Member *member, const BusHeader *header, GError **error)
+{
+  gboolean submits = member->handle == handle_submit;
+  guint32 most = submits ? SUBMIT_MAX : OTHERS_MAX;
+  guint files = submits ? HANDOVER_MAX_FILES : 0;
+
+  if (strcmp (header->signature, member->signature) != 0)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_WRONG_TYPE,
+                         "the signature of %s is '%s'", member->member, member->signature);
+  if (header->body_size > most)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                         "the arguments of %s have %u bytes, at most %u are accepted",
+                         member->member, header->body_size, most);
+  if (header->n_fds > files)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                         "%s came with %u files, at most %u are accepted", member->member,
+                         header->n_fds, files);
+  return TRUE;
+}
+
+gboolean
+members_judge (const BusHeader *header, GError **out_fault, GError **error)
+{
+  const Member *member =
+      member_find (header->interface != NULL ? header->interface : "", header->member);
+
+  if (member == NULL || !is_at (member, header->path))
+    return us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, NOT_FOUND);
+  check_form (member, header, out_fault);
+  return TRUE;
+}
+
+/* What comes here was judged; the table is the same. */
 void
 members_dispatch (Call *call, gpointer data)
 {
   Broker *broker = data;
   const Member *member = member_find (call_interface (call), call_member (call));
-  Way *way = NULL;
+  Way *way = g_new0 (Way, 1);
 
-  if (member == NULL || !is_at (member, call_path (call)))
-    {
-      fail_not_found (call);
-      return;
-    }
-
-  way = g_new0 (Way, 1);
+  g_assert (member != NULL);
   way->broker = broker;
   way->member = member;
   call_set_data (call, way, way_free);

@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-/* Who may call: looked at before the body is. */
+/* Who may call: looked at before any value of the body is. */
 typedef enum
 {
   ROLE_NOBODY,    /* what is not in the table */
@@ -45,6 +45,9 @@ extern const Member members[]; /* ends with a NULL interface */
 
 /* member_find: NULL for what is not there. */
 const Member *member_find (const char *interface, const char *member);
+
+/* members_judge: a BusJudge; touches nothing but the table. */
+gboolean members_judge (const BusHeader *header, GError **out_fault, GError **error);
 
 /* members_dispatch: a BusHandler; @data is the Broker. */
 void members_dispatch (Call *call, gpointer data);
