@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The bus face.  A connection filter looks each message up in the table before GDBus or we read any
- * of its body; then the bus says who calls, polkit whether they may, and only then a handler looks
- * at the values.  Whatever fails on the way is a denial.
+ * The bus face.  The relay's thread holds the header of each call against the table before any of
+ * its body is read; then the bus says who calls, polkit whether they may, and only then a handler
+ * looks at the values.  Whatever fails on the way is a denial.
  */
 #include "service/admin/admin.h"
 
@@ -12,16 +12,28 @@
 #include "dbus/reason.h"
 #include "service/admin/authority.h"
 #include "service/admin/member.h"
+#include "service/base/bus-relay.h"
+#include "service/base/bus-share.h"
+#include "service/passkey/passkey.h"
 
 #include <glib-unix.h>
 
-#define CALLS_MAX 64
-#define CALLS_MAX_PER_CALLER 8
+/* Of one call: nothing is longer than what a new passkey says. */
+#define BODY_MAX (PASSKEY_ATTESTATION_MAX + PASSKEY_CLIENT_DATA_MAX + 4096)
+#define FDS_MAX 1
+/* What may have no answer yet, see bus-share.h. */
+#define CALLS_MAX 8 /* of one connection */
+#define CALLS_UNKNOWN_MAX 4
+#define ALL_CALLS_MAX 256
+#define ALL_BYTES_MAX (1024 * 1024)
+#define ALL_FDS_MAX 128
 #define CREDENTIALS_TIMEOUT_MS 5000
 
 typedef struct
 {
   AdminState state;
+  BusRelay *relay;
+  BusShare *share;
   GMainLoop *loop;
   GHashTable *calls; /* set of Call: those that have no reply yet */
   guint idle_timer;
@@ -33,6 +45,7 @@ typedef struct
 {
   Admin *admin;
   GDBusMessage *message;
+  BusCharge *charge;
   const AdminMember *member;
   const char *sender; /* owned by the message */
   uid_t uid;
@@ -41,6 +54,7 @@ typedef struct
 static void
 call_free (Call *call)
 {
+  bus_charge_free (call->charge);
   g_object_unref (call->message);
   g_free (call);
 }
@@ -163,6 +177,8 @@ on_credentials (GObject *source, GAsyncResult *result, gpointer data)
       call_reply (call, NULL, error);
       return;
     }
+  bus_share_know (call->admin->share, call->sender, call->uid);
+  bus_share_forget (call->admin->share, call->sender);
   if (call->member->bound)
     {
       call_handle (call);
@@ -175,39 +191,14 @@ on_credentials (GObject *source, GAsyncResult *result, gpointer data)
                    on_authorised, call);
 }
 
-static guint
-calls_of (Admin *admin, const char *sender)
-{
-  GHashTableIter iter;
-  gpointer key = NULL;
-  guint n = 0;
-
-  g_hash_table_iter_init (&iter, admin->calls);
-  while (g_hash_table_iter_next (&iter, &key, NULL))
-    if (g_strcmp0 (((const Call *) key)->sender, sender) == 0)
-      n++;
-  return n;
-}
-
-/* A message that the table knows, in the main loop. */
+/* A call that passed, in the main loop. */
 static gboolean
 on_message (gpointer data)
 {
   Call *call = data;
   Admin *admin = call->admin;
-  g_autoptr (GError) error = NULL;
-  gboolean room = g_hash_table_size (admin->calls) < CALLS_MAX &&
-                  calls_of (admin, call->sender) < CALLS_MAX_PER_CALLER;
 
   g_hash_table_add (admin->calls, call);
-  if (!room)
-    {
-      us_error_set (&error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
-                    "%d calls of one caller, or %d in all, wait already", CALLS_MAX_PER_CALLER,
-                    CALLS_MAX);
-      call_reply (call, NULL, error);
-      return G_SOURCE_REMOVE;
-    }
   g_dbus_connection_call (
       admin->state.bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
       "GetConnectionCredentials", g_variant_new ("(s)", call->sender), G_VARIANT_TYPE ("(a{sv})"),
@@ -215,57 +206,57 @@ on_message (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-static const AdminMember *
-message_lookup (GDBusMessage *message, GError **error)
+static gboolean
+header_check (const BusHeader *header, GError **error)
 {
-  const char *path = g_dbus_message_get_path (message);
-  const AdminMember *member =
-      member_find (g_dbus_message_get_interface (message), g_dbus_message_get_member (message));
-  GVariant *body = g_dbus_message_get_body (message);
+  const AdminMember *member = member_find (header->interface, header->member);
+  g_autofree char *signature = g_strdup_printf ("(%s)", header->signature);
 
-  if (member == NULL || g_strcmp0 (path, US_ADMIN_OBJECT_PATH) != 0 ||
-      g_dbus_message_get_sender (message) == NULL)
-    {
-      us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, "no such object or member");
-      return NULL;
-    }
-  if (g_strcmp0 (body != NULL ? g_variant_get_type_string (body) : "()", member->signature) != 0)
-    {
-      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_WRONG_TYPE, "%s takes %s",
-                    member->name, member->signature);
-      return NULL;
-    }
-  return member;
+  if (member == NULL || g_strcmp0 (header->path, US_ADMIN_OBJECT_PATH) != 0)
+    return us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
+                         "no such object or member");
+  if (g_strcmp0 (signature, member->signature) != 0)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_WRONG_TYPE, "%s takes %s",
+                         member->name, member->signature);
+  if (header->body_size > BODY_MAX || header->n_fds > FDS_MAX)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_TOO_LARGE,
+                         "the arguments of %s have %u bytes and %u files, at most %d and %d are "
+                         "accepted",
+                         member->name, header->body_size, header->n_fds, BODY_MAX, FDS_MAX);
+  return TRUE;
 }
 
-/* Runs in GDBus's thread: touches nothing but the table, and keeps every call from GDBus. */
+/* In the relay's thread: touches nothing but the table and the share. */
+static gboolean
+on_header (
+    const BusHeader *header, guint64 *out_lane, gpointer *out_ticket, gpointer data, GError **error)
+{
+  Admin *admin = data;
+
+  if (!header_check (header, error))
+    return FALSE;
+  *out_ticket = bus_share_take (admin->share, header->sender,
+                                (gsize) header->header_size + header->body_size, header->n_fds,
+                                out_lane, error);
+  return *out_ticket != NULL;
+}
+
+/* In GDBus's thread: keeps every call from GDBus. */
 static GDBusMessage *
 on_filter (GDBusConnection *bus, GDBusMessage *message, gboolean incoming, gpointer data)
 {
-  g_autoptr (GDBusMessage) taken = NULL;
-  g_autoptr (GError) error = NULL;
-  const AdminMember *member = NULL;
+  Admin *admin = data;
   Call *call = NULL;
 
   if (!incoming || g_dbus_message_get_message_type (message) != G_DBUS_MESSAGE_TYPE_METHOD_CALL)
     return message;
-  taken = message;
-  member = message_lookup (message, &error);
-  if (member == NULL)
-    {
-      g_autofree char *name = g_dbus_error_encode_gerror (error);
-      g_autoptr (GDBusMessage) reply =
-          g_dbus_message_new_method_error_literal (message, name, error->message);
-
-      if (!(g_dbus_message_get_flags (message) & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED))
-        g_dbus_connection_send_message (bus, reply, G_DBUS_SEND_MESSAGE_FLAGS_NONE, NULL, NULL);
-      return NULL;
-    }
   call = g_new0 (Call, 1);
-  call->admin = data;
-  call->message = g_steal_pointer (&taken);
-  call->member = member;
-  call->sender = g_dbus_message_get_sender (call->message);
+  call->admin = admin;
+  call->message = message;
+  call->charge = bus_relay_taken (admin->relay, g_dbus_message_get_serial (message));
+  call->member = member_find (g_dbus_message_get_interface (message),
+                              g_dbus_message_get_member (message));
+  call->sender = g_dbus_message_get_sender (message);
   g_idle_add_full (G_PRIORITY_DEFAULT, on_message, call, NULL);
   return NULL;
 }
@@ -299,21 +290,6 @@ on_name_lost (GDBusConnection *bus, const char *name, gpointer data)
   g_main_loop_quit (admin->loop);
 }
 
-static GDBusConnection *
-connect_bus (const AdminConfig *config, GError **error)
-{
-  g_autofree char *address = config->address != NULL
-                                 ? g_strdup (config->address)
-                                 : g_dbus_address_get_for_bus_sync (G_BUS_TYPE_SYSTEM, NULL, error);
-
-  if (address == NULL)
-    return NULL;
-  return g_dbus_connection_new_for_address_sync (address,
-                                                 G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT |
-                                                     G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION,
-                                                 NULL, NULL, error);
-}
-
 static void
 admin_serve (Admin *admin)
 {
@@ -321,6 +297,7 @@ admin_serve (Admin *admin)
   guint filter = g_dbus_connection_add_filter (admin->state.bus, on_filter, admin, NULL);
   guint name = 0;
 
+  bus_relay_open (admin->relay);
   g_signal_connect (admin->state.bus, "closed", G_CALLBACK (on_closed), admin);
   name = g_bus_own_name_on_connection (admin->state.bus, US_ADMIN_BUS_NAME,
                                        G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, NULL, on_name_lost,
@@ -345,17 +322,24 @@ admin_serve (Admin *admin)
 int
 admin_run (const AdminConfig *config)
 {
+  static const BusBounds bounds = {
+    .calls_known = CALLS_MAX,
+    .calls_unknown = CALLS_UNKNOWN_MAX,
+    .all = { ALL_CALLS_MAX, ALL_BYTES_MAX, ALL_FDS_MAX },
+  };
   g_autoptr (GError) error = NULL;
   Admin admin = { .state = { .config = config }, .status = 0 };
 
   us_error_register_bus ();
-  admin.state.bus = connect_bus (config, &error);
-  if (admin.state.bus == NULL)
+  admin.share = bus_share_new (&bounds);
+  admin.relay = bus_relay_new (config->address, on_header, bus_charge_free, &admin, &error);
+  if (admin.relay == NULL)
     {
       g_warning ("no bus: %s", error->message);
+      bus_share_unref (admin.share);
       return 1;
     }
-  g_dbus_connection_set_exit_on_close (admin.state.bus, FALSE);
+  admin.state.bus = bus_relay_connection (admin.relay);
   admin.state.enrolments = enrolments_new ();
   admin.loop = g_main_loop_new (NULL, FALSE);
   admin.calls = g_hash_table_new_full (NULL, NULL, (GDestroyNotify) call_free, NULL);
@@ -364,10 +348,11 @@ admin_run (const AdminConfig *config)
 
   if (admin.idle_timer != 0)
     g_source_remove (admin.idle_timer);
-  g_dbus_connection_flush_sync (admin.state.bus, NULL, NULL);
+  bus_relay_close (admin.relay);
   g_hash_table_unref (admin.calls);
   g_main_loop_unref (admin.loop);
   enrolments_free (admin.state.enrolments);
-  g_object_unref (admin.state.bus);
+  bus_relay_unref (admin.relay);
+  bus_share_unref (admin.share);
   return admin.status;
 }

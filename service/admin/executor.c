@@ -10,6 +10,7 @@
 #include "service/admin/option.h"
 #include "service/base/clock.h"
 #include "service/base/encode.h"
+#include "service/base/fd.h"
 #include "service/base/wire.h"
 #include "service/passkey/passkey.h"
 
@@ -18,6 +19,8 @@
 #define WHY_MAX 200
 #define NOTE_MAX 500
 #define AUDIT_MAX 1000
+/* Seconds: no module runs for any of these, and nobody else is served meanwhile. */
+#define EXECUTOR_TIMEOUT 20
 
 gboolean
 executor_call (const AdminState *state,
@@ -27,8 +30,11 @@ executor_call (const AdminState *state,
                Handover *out_reply,
                GError **error)
 {
-  return handover_call (state->config->executor, kind, body, NULL, 0, reply_type, out_reply, NULL,
-                        error);
+  g_autoptr (GVariant) sunk = g_variant_ref_sink (body);
+  autofd sock = handover_connect (state->config->executor, EXECUTOR_TIMEOUT, error);
+
+  return sock >= 0 && handover_send (sock, kind, sunk, NULL, 0, error) &&
+         handover_receive_reply (sock, reply_type, out_reply, error);
 }
 
 /* For members whose reply says nothing but that it was done. */

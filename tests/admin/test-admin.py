@@ -233,6 +233,15 @@ class Table(Base):
             self.refused("NotFound", "not-found", member, "(s)", ("x",), **options)
         self.assertEqual(self.handed_over(), [])
 
+    def test_too_large(self):
+        """Refused by the header: what is in it is not read, and its files are closed."""
+        self.refused("InvalidArgument", "too-large", "Halt", "(s)", ("x" * 20_000_000,))
+        self.refused("InvalidArgument", "wrong-type", "Status", "(ay)", (bytes(20_000_000),))
+        self.refused("InvalidArgument", "too-large", "Halt", "(s)", ("x",), fds=[0, 0])
+        self.refused("InvalidArgument", "too-large", "BeginEnroll", "(sa{sv})",
+                     ("daemon", {"kind": ("av", [("y", 1)] * 2000 + [("ay", bytes(9000))])}))
+        self.assertEqual(self.handed_over(), [])
+
     def test_bad_values(self):
         line = "x\n"
         for member, signature, value, reason in (

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
 from undersign_test import bus, tap  # noqa: E402
-from undersign_test.denial import AGENT, Denial  # noqa: E402
+from undersign_test.denial import AGENT, OTHER, Denial  # noqa: E402
 
 TARGET = {"target": "x"}
 PAPER = ("a(sh)", [("report.txt", 0)])
@@ -94,6 +94,41 @@ class Arguments(Denial):
             self.assertEqual(caught.exception.name, bus.ERROR + "InvalidArgument", caught.exception)
             self.assertIn(caught.exception.reason, ("too-large", "bad-value"))
         self.assertEqual(self.requests(), before)
+
+    def largest(self, name):
+        """The most memory that a daemon has had, in MiB."""
+        with open(f"/proc/{self.processes[name]}/status", encoding="ascii") as status:
+            found = [line.split()[1] for line in status if line.startswith("VmHWM:")]
+        return int(found[0]) // 1024
+
+    def test_large_message(self):
+        """The bus delivers 30 MB; the service reads none of it, and answers others meanwhile."""
+        content = bytes(30_000_000)
+        agent, other, nobody = self.peer(AGENT), self.peer(OTHER), self.peer("nobody")
+        before = self.largest("undersignd")
+        for peer, interface, member, error in (
+                (other, bus.AGENT, "Submit", "InvalidArgument"),
+                (other, bus.AGENT, "GetInfo", "InvalidArgument"),
+                (nobody, bus.AGENT, "Submit", "NotAgent"),
+                (nobody, bus.APPROVER, "GetCard", "NotApprover")):
+            peer.call_later(interface, member, "(ay)", (content,), timeout=60)
+            agent.call(bus.AGENT, "GetInfo")
+            with self.assertRaises(bus.BusError) as caught:
+                peer.finish()
+            self.assertEqual(caught.exception.name, bus.ERROR + error, caught.exception)
+        self.assertLess(self.largest("undersignd"), before + 50)
+        error = nobody.error(bus.ADMIN, "Halt", "(ay)", (content,), path=f"{bus.PATH}/Admin",
+                             timeout=60)
+        self.assertEqual((error.name, error.reason), (bus.ERROR + "InvalidArgument", "wrong-type"))
+
+    def test_many_values(self):
+        """Few bytes, but each a value of its own."""
+        for value in ([("y", 1)] * 20000, [("v", ("v", ("v", ("s", "x"))))] * 5000):
+            self.refused("InvalidArgument", "too-large", {"target": ("av", value)})
+        deep = ("s", "x")
+        for _ in range(40):
+            deep = ("v", deep)
+        self.refused("InvalidArgument", "too-large", {"target": deep})
 
     def test_unknown_option(self):
         for name in ("approved", "uid", "agent", "lifetime", "part"):
