@@ -266,6 +266,16 @@ file_remove (
   return TRUE;
 }
 
+/* The folder goes with its last file; the unit of a module may have drop-ins of others. */
+static void
+folder_leave (const char *dir, const char *below)
+{
+  g_autofree char *path = g_strconcat (dir, "/", below, NULL);
+
+  if (rmdir (path) != 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT)
+    g_warning ("cannot remove %s: %s", path, g_strerror (errno));
+}
+
 GVariant *
 handle_remove_credential (const AdminCall *call, GError **error)
 {
@@ -285,6 +295,7 @@ handle_remove_credential (const AdminCall *call, GError **error)
                     "module \"%s\" has no credential \"%s\" here", module, name);
       return NULL;
     }
+  folder_leave (config->unit_dir, place.drop_in_dir);
   systemd_unit_changed (call->state->bus, place.unit);
   return g_variant_new ("()");
 }

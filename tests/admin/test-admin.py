@@ -491,8 +491,16 @@ class Credentials(Base):
         self.put(self.SECRET)
         self.caller.call("RemoveCredential", "(ss)", ("mail", "work-smtp"))
         self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
-        self.assertEqual(os.listdir(f"{self.folder}/units/undersign-runner@mail.service.d"), [])
+        self.assertEqual(os.listdir(f"{self.folder}/units"), [])
         self.refused("NotFound", "not-found", "RemoveCredential", "(ss)", ("mail", "work-smtp"))
+
+    def test_drop_ins_of_others_stay(self):
+        self.put(self.SECRET)
+        place = f"{self.folder}/units/undersign-runner@mail.service.d"
+        with open(f"{place}/site.conf", "w", encoding="ascii"):
+            pass
+        self.caller.call("RemoveCredential", "(ss)", ("mail", "work-smtp"))
+        self.assertEqual(os.listdir(place), ["site.conf"])
 
     def test_no_program(self):
         os.unlink(f"{self.folder}/encrypt")
