@@ -73,6 +73,8 @@ handle_prune (Session *session, GVariant *body, GError **error)
                     "what is pruned was written before a time that has passed");
       return NULL;
     }
+  /* a slow disk is no reason to begin again and again */
+  session_extend (session);
   if (!ledger_prune (session->executor->ledger, before, (uid_t) by, &removed, &more, error))
     return NULL;
   return g_variant_new (WIRE_PRUNE_REPLY, removed, more);

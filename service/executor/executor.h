@@ -96,7 +96,7 @@ gboolean denial_reason_check (const char *reason, GError **error);
 /* ledger_state_name: the word of QUERY. */
 const char *ledger_state_name (LedgerState state);
 
-/* session_extend: gives the worker time for a module's call. */
+/* session_extend: gives the worker time for a module's call, or for much that is pruned. */
 void session_extend (Session *session);
 
 G_END_DECLS

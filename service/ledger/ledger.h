@@ -307,7 +307,7 @@ const char *ledger_id (const Ledger *ledger);
 gboolean
 ledger_head (Ledger *ledger, guint64 *out_seq, guint8 out_head[PAE_DIGEST_SIZE], GError **error);
 
-#define LEDGER_PRUNE_MAX 20000 /* entries of one call */
+#define LEDGER_PRUNE_MAX 2000 /* entries of one call, which others wait for */
 
 /*
  * ledger_prune: takes away the oldest audit entries that are older than @before (wall seconds), and

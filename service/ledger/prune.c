@@ -69,19 +69,29 @@ span_find (Ledger *ledger, gint64 before, guint64 last, Span *out_span, GError *
   return FALSE;
 }
 
+/*
+ * requests_prune: of the requests that the entries up to @through are about, those of which no
+ * later entry tells.  No others are looked at: a call costs what it takes away, however long the
+ * log is.
+ */
 static gboolean
 requests_prune (Ledger *ledger, gint64 before, guint64 through, GError **error)
 {
-  return query_run (ledger, error, NULL,
-                    "UPDATE request SET pruned = 1, record = x'', result = '' WHERE pruned = 0 "
-                    "AND created < ? AND (consumed = 0 OR outcome IN ('done', 'failed')) "
-                    "AND NOT EXISTS (SELECT 1 FROM audit WHERE audit.request = request.id "
-                    "AND audit.seq > ?)",
-                    "ii", before, (gint64) through) &&
+#define REQUESTS_TOLD "(SELECT request FROM audit WHERE seq <= ? AND request IS NOT NULL)"
+  return query_run (
+             ledger, error, NULL,
+             "UPDATE request SET pruned = 1, record = x'', result = '' WHERE id IN " REQUESTS_TOLD
+             " AND pruned = 0 "
+             "AND created < ? AND (consumed = 0 OR outcome IN ('done', 'failed')) "
+             "AND NOT EXISTS (SELECT 1 FROM audit WHERE audit.request = request.id "
+             "AND audit.seq > ?)",
+             "iii", (gint64) through, before, (gint64) through) &&
          query_run (ledger, error, NULL,
-                    "DELETE FROM answer WHERE EXISTS (SELECT 1 FROM request "
+                    "DELETE FROM answer WHERE request IN " REQUESTS_TOLD
+                    " AND EXISTS (SELECT 1 FROM request "
                     "WHERE request.id = answer.request AND request.pruned = 1)",
-                    "");
+                    "i", (gint64) through);
+#undef REQUESTS_TOLD
 }
 
 static JsonTree *

@@ -127,6 +127,57 @@ test_what_stays (Fixture *fixture, gconstpointer data)
   g_assert_cmpint (fixture_state (fixture, FIXTURE_OTHER), ==, LEDGER_CLOSED);
 }
 
+/* Entries of no request that are as old as the rest. */
+static void
+fill_more (Fixture *fixture, guint n)
+{
+  g_autofree char *file = fixture_state_path (fixture, "ledger.db");
+  g_autofree char *sql = g_strdup_printf (
+      "INSERT INTO audit (seq, entry, hash) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+      "FROM n WHERE i < %u) SELECT i + (SELECT max (seq) FROM audit), "
+      "(SELECT entry FROM audit WHERE seq = 1), zeroblob (32) FROM n", n);
+  sqlite3 *db = NULL;
+
+  fixture_close (fixture);
+  g_assert_cmpint (sqlite3_open (file, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
+  fixture_reopen (fixture);
+}
+
+/* A request is whole until the last entry that tells of it is taken away. */
+static void
+test_call_by_call (Fixture *fixture, gconstpointer data)
+{
+  static const char whole[] = "SELECT count (*) FROM request, answer WHERE request.id = "
+                              "answer.request AND length (record) > 0 AND NOT pruned";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) record = fixture_record_to ("a@example.com");
+  g_autoptr (Passkey) passkey = fixture_passkey ("it.lead", 1002, 0);
+  g_autoptr (Answer) answer = fixture_answer (passkey, FIXTURE_REQUEST, record, 0);
+  guint64 removed = 0;
+  gboolean more = FALSE;
+
+  g_assert_true (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
+  g_assert_true (ledger_add_answer (fixture->ledger, answer, &error));
+  fill_more (fixture, LEDGER_PRUNE_MAX);
+  g_assert_true (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
+  g_assert_true (ledger_finish (fixture->ledger, FIXTURE_REQUEST, "done", "sent", &error));
+  fill_more (fixture, LEDGER_PRUNE_MAX);
+
+  for (guint i = 0; i < 3; i++)
+    {
+      g_assert_cmpuint (number (fixture, whole), ==, i < 2);
+      g_assert_true (
+          ledger_prune (fixture->ledger, clock_wall () + 3600, 0, &removed, &more, &error));
+      g_assert_no_error (error);
+      g_assert_cmpint (more, ==, i < 2);
+      g_assert_cmpint (removed == LEDGER_PRUNE_MAX, ==, i < 2);
+    }
+  g_assert_cmpuint (number (fixture, "SELECT count (*) FROM answer"), ==, 0);
+  g_assert_cmpuint (number (fixture, "SELECT count (*) FROM request WHERE pruned"), ==, 1);
+}
+
 /* What was consumed still counts against limits. */
 static void
 test_limits_stay (Fixture *fixture, gconstpointer data)
@@ -163,6 +214,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   fixture_test ("/ledger/prune/chain", test_prune);
   fixture_test ("/ledger/prune/what-stays", test_what_stays);
+  fixture_test ("/ledger/prune/call-by-call", test_call_by_call);
   fixture_test ("/ledger/prune/limits-stay", test_limits_stay);
   fixture_test ("/ledger/prune/behind", test_behind);
   return g_test_run ();
