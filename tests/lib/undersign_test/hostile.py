@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Whoever may reach the system bus and wants the service gone: what he sends, and what is watched.
+
+The calls are bytes of our own over connections of real users.  After each test broker, executor and
+administrator's mechanism are the processes that they were, with the descriptors that they had,
+whoever did nothing is served, and nothing ran.
+
+UNDERSIGN_SEED repeats a run.
+"""
+
+import glob
+import os
+import random
+import re
+import xml.etree.ElementTree as ElementTree
+
+from . import bus, wire, world
+from .denial import AGENT, LEAD, OTHER, OWNER, Denial
+
+XML = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../dbus/*.xml")
+SEED = os.environ.get("UNDERSIGN_SEED") or f"{random.randrange(1 << 64):016x}"
+TARGET = {"target": "x"}
+ROLES = (AGENT, OTHER, LEAD, OWNER, "nobody", "root")
+ADMIN_PATH = f"{bus.PATH}/Admin"
+INTROSPECTABLE = "org.freedesktop.DBus.Introspectable"
+SIMPLE = {"s": "x", "o": "/", "u": 0, "t": 0, "b": 0, "h": 0, "ay": b"", "v": ("s", "x"),
+          "a{sv}": {}, "av": [], "as": [], "y": 0, "g": "s", "d": 0.0, "a{ss}": {}}
+MIB = 1 << 20
+
+
+def members():
+    """(interface, member, signature) of every method there is."""
+    found = [(INTROSPECTABLE, "Introspect", "")]
+    for path in glob.glob(XML):
+        for interface in ElementTree.parse(path).iter("interface"):
+            for method in interface.iter("method"):
+                found.append((interface.get("name"), method.get("name"), "".join(
+                    arg.get("type") for arg in method.iter("arg") if arg.get("direction") == "in")))
+    return sorted(found)
+
+
+MEMBERS = members()
+
+
+def wrong_signatures(right):
+    """One argument less, more, or of another type, and the same arguments in another form."""
+    kinds = bus.split(right)
+    found = {"", "".join(reversed(kinds)), f"({right})" if right else "s", "av", "a{sv}a{sv}"}
+    for more in SIMPLE:
+        found.add(right + more)
+        for at in range(len(kinds)):
+            found.add("".join(kinds[:at] + kinds[at + 1:]))
+            found.add("".join(kinds[:at] + [more] + kinds[at + 1:]))
+    return sorted(found - {right})
+
+
+def simple(kind):
+    if kind[0] == "(":
+        return tuple(simple(inner) for inner in bus.split(kind[1:-1]))
+    return SIMPLE[kind]
+
+
+def nested(depth):
+    value = ("s", "x")
+    for _ in range(depth):
+        value = ("v", value)
+    return value
+
+
+class Hostile:
+    """Values of the right type that no method means, picked by a seeded random."""
+
+    LENGTHS = (0, 1, 254, 255, 256, 1023, 1024, 4095, 4096, 8191, 8192, 15000, 16383, 16384, 65536)
+    TEXTS = ("\n", "\x1b[2J", "\u202e", "\u200b", "%s%n%s%n", "../../../etc/passwd", "$(reboot)",
+             "'; DROP TABLE request; --", "\ufffe", "0" * 31, "G" * 32, "-1", "true", "null",
+             "{}", "\U0010ffff", "a" * 70000)
+    PATHS = ("/", "/org", bus.PATH, ADMIN_PATH, f"{bus.PATH}/request", f"{bus.PATH}/request/_",
+             f"{bus.PATH}/request/{'0' * 32}", f"{bus.PATH}/request/{'f' * 32}",
+             f"{bus.PATH}/request/{'A' * 32}", "/" + "a" * 255, "/a" * 2000)
+    NAMES = ("label", "part", "claim", "idempotency-key", "supersedes", "kind", "decision",
+             "credential", "client-data", "auth-data", "signature", "attestation", "observe", "",
+             "uid", "approved", "x" * 300, "target", "paper")
+    KINDS = ("s", "b", "u", "ay", "o", "v", "as", "a{sv}", "av", "h", "t", "d", "y", "g")
+
+    def __init__(self, rng, paths=()):
+        self.rng, self.paths = rng, (*self.PATHS, *paths)
+
+    def variant(self):
+        kind = self.rng.choice(self.KINDS)
+        if kind == "v":
+            return nested(self.rng.choice((1, 2, 7, 8, 14, 15, 16, 17, 31, 40)))
+        if kind in ("as", "av", "a{sv}"):
+            item = {"as": "", "av": ("y", 0), "a{sv}": ("k", ("b", 1))}[kind]
+            return kind, [item] * self.rng.choice((0, 1, 2, 1000, 1001, 1500))
+        return kind, self.value(kind)
+
+    def value(self, kind):
+        choice = self.rng.choice
+        if kind in ("u", "h"):
+            return choice((0, 1, 17, 0x7fffffff, 0x80000000, 0xffffffff))
+        if kind == "t":
+            return choice((0, 1, 1 << 31, 1 << 63, (1 << 64) - 1))
+        if kind == "o":
+            return choice(self.paths)
+        if kind == "ay":
+            return self.rng.randbytes(choice(self.LENGTHS))
+        if kind == "s":
+            return choice(self.TEXTS) if self.rng.random() < 0.7 else "x" * choice(self.LENGTHS)
+        if kind == "a{sv}":
+            return [(choice(self.NAMES), self.variant()) for _ in range(choice((0, 1, 2, 3, 300)))]
+        return simple(kind)
+
+    def body(self, signature):
+        return wire.body_of(signature, [self.value(kind) for kind in bus.split(signature)])
+
+
+class Attacker(Denial):
+    @classmethod
+    def setUpClass(cls):
+        # What is freed is to be seen to be free.
+        options = os.environ.get("ASAN_OPTIONS", "detect_stack_use_after_return=0")
+        os.environ["ASAN_OPTIONS"] = f"{options}:quarantine_size_mb=4"
+        super().setUpClass()
+        print(f"# UNDERSIGN_SEED={SEED}", flush=True)
+
+    def setUp(self):
+        super().setUp()
+        self.request = None
+        # As long as one is open undersign-admin does not end because it is idle.
+        self.peer("root").call(bus.ADMIN, "BeginEnroll", "(sa{sv})", (
+            "alice", {"kind": ("s", "software"), "label": ("s", "x")}), path=ADMIN_PATH)
+        self.rng = random.Random(f"{SEED} {self.id()}")
+        self.admin_pid = self.pid_of_admin()
+        self.fds = {pid: self.fds_of(pid) for pid in self.all_pids()}
+
+    def tearDown(self):
+        """Everybody is answered still, by who was there before, and nothing is left of the rest."""
+        self.witness()
+        self.assertEqual(self.pid_of_admin(), self.admin_pid, "another undersign-admin")
+        for pid, count in self.fds.items():
+            world.wait_until(lambda pid=pid, count=count: self.fds_of(pid) <= count,
+                             f"process {pid} has closed what came to it")
+
+    # --- what is watched ---
+
+    def pid_of_admin(self):
+        peer = self.peer("root")
+        peer.call(bus.ADMIN, "Status", path=ADMIN_PATH)
+        return peer.call("org.freedesktop.DBus", "GetConnectionUnixProcessID", "(s)", (bus.ADMIN,),
+                         path="/", destination="org.freedesktop.DBus")[0]
+
+    def all_pids(self):
+        return [self.processes["undersignd"], self.processes["undersign-executor"], self.admin_pid]
+
+    @staticmethod
+    def fds_of(pid):
+        return len(os.listdir(f"/proc/{pid}/fd"))
+
+    @staticmethod
+    def memory_of(pid):
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            return int(re.search(r"^VmRSS:\s+(\d+)", status.read(), re.MULTILINE)[1]) * 1024
+
+    def witness(self):
+        """One agent and one administrator, who have done nothing, are served."""
+        self.peer(OTHER).call(bus.AGENT, "GetInfo")
+        self.assertTrue(self.peer("root").call(bus.ADMIN, "Status", path=ADMIN_PATH)[0]["running"])
+
+    # --- calls ---
+
+    def connection(self, user):
+        made = wire.connect(user)[0]
+        self.addCleanup(made.close)
+        return made
+
+    def path_of(self, interface):
+        if interface == bus.ADMIN:
+            return ADMIN_PATH
+        return self.request if interface == bus.REQUEST else bus.PATH
+
+    def call(self, interface, member, signature="", body=b"", path=None, files=()):
+        destination = bus.ADMIN if interface == bus.ADMIN else bus.SERVICE
+        return wire.Call(destination, path or self.path_of(interface), interface, member, signature,
+                         body, files)
+
+    def expect(self, call, answer, names):
+        allowed = [bus.ERROR + name for name in names]
+        self.assertIn(answer.name, allowed, f"{call.interface}.{call.member}({call.signature}) at "
+                      f"{call.path[:80]}: {answer.text[:200]}")
+
+    def attack(self, user, calls, names):
+        """Each of @calls ends in one of these errors.  @names: by call, or the same for all."""
+        for call, answer in zip(calls, self.connection(user).ask_all(calls)):
+            self.expect(call, answer, names(call) if callable(names) else names)
