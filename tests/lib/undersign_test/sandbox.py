@@ -60,11 +60,12 @@ def changes(before, after):
                   if before.get(path) != after.get(path))
 
 
-def _mount_all(kept, writable):
-    """The mounts.  @kept: folders to show read-only, @writable: to overlay, each at its path."""
+def _mount_all(kept, writable, real):
+    """The mounts.  @kept: folders to show read-only, @writable: to overlay, each at its path;
+    @real: path inside → folder of the host that is there itself, for what a disk has to be under."""
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     opened = {path: os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-              for path in (*kept, *writable)}
+              for path in (*kept, *writable, *real.values())}
 
     # The upper layers live in a tmpfs that the later one on /tmp hides from everybody.
     kernel.mount("undersign", "/tmp", "tmpfs", kernel.MS_NODEV, "mode=0700")
@@ -97,6 +98,9 @@ def _mount_all(kept, writable):
         if read_only:
             kernel.mount(None, path, None,
                          kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY)
+    for path, folder in real.items():
+        os.makedirs(path, exist_ok=True)
+        kernel.mount(f"/proc/self/fd/{opened[folder]}", path, None, kernel.MS_BIND)
     for fd in {*opened.values(), *(layer[0] for layer in layers)}:
         os.close(fd)
     kernel.mount(None, "/", None, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY)
@@ -127,8 +131,7 @@ def _first_process(run, ready):
     with os.fdopen(ready, "wb") as pipe:
         try:
             kernel.bring_loopback_up()
-            ready_folders = run.folders()
-            _mount_all(*ready_folders)
+            _mount_all(*run.folders())
             socket.sethostname(HOST_NAME)
             _settle()
         except OSError as error:
@@ -167,8 +170,9 @@ def _first_process(run, ready):
 class Run:
     """What is to be run inside: a Python function, and the folders that it needs to see."""
 
-    def __init__(self, main, kept=(), writable=(), environment=None):
+    def __init__(self, main, kept=(), writable=(), environment=None, real=None):
         self.main = main
+        self._real = real or {}
         self._kept = [os.path.abspath(path) for path in kept]
         self._writable = [os.path.abspath(path) for path in writable]
         self.environment = environment or {}
@@ -176,7 +180,7 @@ class Run:
         self.terminal = os.environ.get("TERM", "dumb")
 
     def folders(self):
-        return self._kept, self._writable
+        return self._kept, self._writable, self._real
 
 
 def enter(run):

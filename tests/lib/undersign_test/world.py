@@ -42,7 +42,7 @@ def install(build):
                     raise SystemExit(f"{tool}: {done.stderr}")
 
 
-def command_run(build, command, services=False, kept=()):
+def command_run(build, command, services=False, kept=(), real=None):
     """A sandbox.Run of @command, for tests/lib/namespace; it finds @build in UNDERSIGN_BUILD."""
     build = build and os.path.abspath(build)
 
@@ -58,7 +58,7 @@ def command_run(build, command, services=False, kept=()):
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     keys = os.environ.get("UNDERSIGN_AUTHENTICATORS")
     return sandbox.Run(main, kept=[os.path.dirname(source), *([keys] if keys else []), *kept],
-                       writable=[build] if build else [],
+                       writable=[build] if build else [], real=real,
                        environment={**{key: value for key, value in os.environ.items()
                                        if key.endswith("SAN_OPTIONS")},
                                     **({"UNDERSIGN_AUTHENTICATORS": keys} if keys else {}),
