@@ -5,6 +5,7 @@
  * vectors, so that those seeds get far; the seeds packed-x5c* were signed by the root below.
  */
 #include "service/passkey/passkey.h"
+#include "tests/fuzz/refusal.h"
 
 #include "dbus/error.h"
 
@@ -62,6 +63,7 @@ enrol (GBytes *attestation, const AttestationRoots *roots)
   g_autoptr (Passkey) passkey = passkey_register (&registration, &error);
 
   g_assert ((passkey == NULL) == (error != NULL));
+  refusal_seen (error);
   g_assert (passkey != NULL || g_error_matches (error, US_ERROR, US_ERROR_WRONG_ASSERTION));
   g_assert (passkey == NULL || (passkey->credential != NULL && passkey->public_key != NULL));
 }

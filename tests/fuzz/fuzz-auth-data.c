@@ -5,6 +5,7 @@
  */
 #include "service/passkey/auth-data.h"
 #include "service/passkey/public-key.h"
+#include "tests/fuzz/refusal.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -32,6 +33,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   gboolean ok = auth_data_read_attested (data, size, passkey, &error);
 
   g_assert (ok == (error == NULL));
+  refusal_seen (error);
   if (!ok)
     return 0;
   g_assert (g_bytes_get_size (passkey->credential) >= 1);

@@ -4,6 +4,7 @@
  * and passes for no other of them.
  */
 #include "service/passkey/client-data.h"
+#include "tests/fuzz/refusal.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
@@ -23,6 +24,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   gboolean ok = client_data_check (bytes, CLIENT_DATA_GET, zero, ORIGIN, &error);
 
   g_assert (ok == (error == NULL));
+  refusal_seen (error);
   g_assert (ok || g_error_matches (error, US_ERROR, US_ERROR_WRONG_ASSERTION));
   if (!ok)
     return 0;

@@ -8,6 +8,7 @@
 #include "service/base/handover.h"
 #include "service/base/memfd.h"
 #include "service/base/wire.h"
+#include "tests/fuzz/refusal.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
@@ -59,6 +60,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 
   ok = handover_decode (&handover, fd, type, &error);
   g_assert (ok == (error == NULL));
+  refusal_seen (error);
   g_assert (ok == (handover.body != NULL));
   if (!ok)
     {

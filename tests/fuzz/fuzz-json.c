@@ -4,6 +4,7 @@
  * same tree and written as the same bytes.
  */
 #include "service/base/json.h"
+#include "tests/fuzz/refusal.h"
 
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (JsonTree) copy = NULL;
 
   g_assert ((tree == NULL) == (error != NULL));
+  refusal_seen (error);
   if (tree == NULL)
     return 0;
   copy = json_tree_copy (tree);

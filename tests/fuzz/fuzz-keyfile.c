@@ -5,6 +5,7 @@
  */
 #include "service/policy/keyfile.h"
 #include "service/policy/load.h"
+#include "tests/fuzz/refusal.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -68,6 +69,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
       g_autoptr (GBytes) once = NULL, twice = NULL;
 
       g_assert (faults_report (faults, &error) == (file != NULL));
+      refusal_seen (error);
       if (file == NULL)
         continue;
       for (guint j = 0; j < file->sections->len; j++)

@@ -4,149 +4,14 @@
  * after a line "@FOLDER/NAME.SUFFIX".  Of a set that loads everything is asked that can be asked:
  * no irreversible action may be allowed, and nobody barred may approve.
  */
-#include "service/policy/image.h"
 #include "service/policy/policy.h"
+#include "tests/fuzz/policy-image.h"
+#include "tests/fuzz/refusal.h"
 
 #include <stdint.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-/* --- users: whoever is named exists --- */
-
-static GPtrArray *people;
-
-static gboolean
-user_by_name (const char *name, uid_t *out_uid)
-{
-  guint i = 0;
-
-  while (i < people->len && strcmp (g_ptr_array_index (people, i), name) != 0)
-    i++;
-  if (i == people->len)
-    g_ptr_array_add (people, g_strdup (name));
-  *out_uid = strcmp (name, "root") == 0 ? 0 : 1000 + i;
-  return TRUE;
-}
-
-static gboolean
-user_by_uid (uid_t uid, char **out_name)
-{
-  if (uid != 0 && (uid < 1000 || uid - 1000 >= people->len))
-    return FALSE;
-  *out_name = g_strdup (uid == 0 ? "root" : g_ptr_array_index (people, uid - 1000));
-  return TRUE;
-}
-
-static gboolean
-user_in_group (const char *user, const char *group)
-{
-  return TRUE;
-}
-
-static const PolicyNames names = { user_by_name, user_by_uid, user_in_group };
-
-/* --- the image --- */
-
-typedef struct
-{
-  char *folder, *name;
-  const char *text;
-  gsize len;
-} Part;
-
-static void
-part_free (gpointer data)
-{
-  Part *part = data;
-
-  g_free (part->folder);
-  g_free (part->name);
-  g_free (part);
-}
-
-static int
-compare_parts (gconstpointer a, gconstpointer b)
-{
-  const Part *left = *(const Part *const *) a;
-  const Part *right = *(const Part *const *) b;
-  int order = strcmp (left->folder, right->folder);
-
-  return order != 0 ? order : strcmp (left->name, right->name);
-}
-
-/* @line: "@rules/x.rule", not ended; NULL for anything else */
-static Part *
-part_new (const char *line, gsize len)
-{
-  g_autofree char *text = g_strndup (line, len);
-  g_auto (GStrv) halves = len > 0 && text[0] == '@' ? g_strsplit (text + 1, "/", 2) : NULL;
-  char *dot =
-      halves != NULL && halves[0] != NULL && halves[1] != NULL ? strrchr (halves[1], '.') : NULL;
-  Part *part;
-
-  if (dot == NULL || !g_utf8_validate (text, -1, NULL))
-    return NULL;
-  *dot = '\0';
-  part = g_new0 (Part, 1);
-  part->folder = g_strdup (halves[0]);
-  part->name = g_strdup (halves[1]);
-  return part;
-}
-
-static GPtrArray *
-split (const char *text, gsize len)
-{
-  GPtrArray *parts = g_ptr_array_new_with_free_func (part_free);
-  Part *last = NULL;
-
-  while (len > 0)
-    {
-      const char *end = memchr (text, '\n', len);
-      gsize line = end != NULL ? (gsize) (end - text) + 1 : len;
-      Part *part = part_new (text, end != NULL ? line - 1 : line);
-
-      if (part != NULL)
-        {
-          part->text = text + line;
-          g_ptr_array_add (parts, part);
-          last = part;
-        }
-      else if (last != NULL)
-        last->len += line;
-      text += line;
-      len -= line;
-    }
-  g_ptr_array_sort (parts, compare_parts);
-  return parts;
-}
-
-static GBytes *
-bundle (const char *text, gsize len)
-{
-  g_autoptr (GPtrArray) parts = split (text, len);
-  g_autoptr (GVariant) root = NULL;
-  GVariantBuilder files, modules;
-
-  g_variant_builder_init (&files, G_VARIANT_TYPE ("a" IMAGE_FILE_TYPE));
-  g_variant_builder_init (&modules, G_VARIANT_TYPE ("a" IMAGE_MODULE_TYPE));
-  for (guint i = 0; i < parts->len; i++)
-    {
-      const Part *part = g_ptr_array_index (parts, i);
-      gboolean module = strcmp (part->folder, "modules") == 0;
-
-      g_variant_builder_add (
-          &files, "(ssbs@ay)", part->folder, part->name, module, "/f",
-          g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, part->text, part->len, 1));
-      if (module)
-        g_variant_builder_add (&modules, "(ss@ay)", part->name, "/m",
-                               g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, "", 0, 1));
-    }
-  root = g_variant_ref_sink (g_variant_new ("(s@a" IMAGE_FILE_TYPE "@a" IMAGE_MODULE_TYPE ")",
-                                            IMAGE_FORMAT, g_variant_builder_end (&files),
-                                            g_variant_builder_end (&modules)));
-  return g_variant_get_data_as_bytes (root);
-}
 
 /* --- questions --- */
 
@@ -169,9 +34,9 @@ check_decision (const Policy *policy,
 
       g_assert (kinds != 0 && requirement->count > 0 && requirement->approvers[0] != NULL);
       g_assert (!policy_may_approve (policy, requirement, record, "root", 0, kinds, NULL));
-      for (guint j = 0; j < people->len; j++)
+      for (guint j = 0; j < people_number (); j++)
         if (policy_agent_by_uid (policy, 1000 + j) != NULL)
-          g_assert (!policy_may_approve (policy, requirement, record, g_ptr_array_index (people, j),
+          g_assert (!policy_may_approve (policy, requirement, record, people_name (j),
                                          1000 + j, kinds, NULL));
     }
 }
@@ -241,15 +106,15 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (GError) error = NULL;
   g_autoptr (Policy) policy = NULL;
 
-  people = g_ptr_array_new_with_free_func (g_free);
   if (size > 0 && data[0] == '\0')
     image = g_bytes_new (data + 1, size - 1);
   else
-    image = bundle ((const char *) data, size);
-  policy = policy_parse (image, &names, &error);
+    image = policy_image ((const char *) data, size);
+  policy = policy_parse (image, &people_names, &error);
   g_assert ((policy == NULL) == (error != NULL));
+  refusal_seen (error);
   if (policy != NULL)
     ask_everything (policy);
-  g_ptr_array_unref (people);
+  people_forget ();
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "service/base/chain.h"
 #include "service/base/checkpoint.h"
 #include "service/receipt/receipt.h"
+#include "tests/fuzz/refusal.h"
 
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ show (const Receipt *receipt)
   g_autofree char *page = NULL;
 
   g_assert ((report == NULL) == (error != NULL));
+  refusal_seen (error);
   if (report == NULL)
     return;
   g_assert (!report->proven);
@@ -40,6 +42,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (JsonTree) entry = chain_entry_parse (bytes, NULL);
 
   g_assert ((receipt == NULL) == (error != NULL));
+  refusal_seen (error);
   if (receipt != NULL)
     show (receipt);
   if (!checkpoint_parse (bytes, &checkpoint, &no_checkpoint))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The decoder of records, and everything that reads what it lets through. */
 #include "tests/fuzz/check-record.h"
+#include "tests/fuzz/refusal.h"
 
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (Record) record = record_decode (bytes, &error);
 
   g_assert ((record == NULL) == (error != NULL));
+  refusal_seen (error);
   if (record == NULL)
     {
       g_assert (g_utf8_validate (error->message, -1, NULL));

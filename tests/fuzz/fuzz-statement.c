@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The decoder of statements: what it lets through is encoded as the same bytes. */
 #include "service/record/statement.h"
+#include "tests/fuzz/refusal.h"
 
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (GBytes) again = NULL;
 
   g_assert ((statement == NULL) == (error != NULL));
+  refusal_seen (error);
   if (statement == NULL)
     return 0;
   again = statement_encode (statement, &error);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Values of every type, from the bus and from text, through the builder, the bytes and back.  The
- * input is lines: the first letter of each says the type, the rest is the value or an item of it.
+ * input is lines: the first letter of each says the type, the rest is the value or an item of it; a
+ * capital letter says that it comes from the bus as another type than that.
  */
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/record/type.h"
 #include "tests/fuzz/check-record.h"
+#include "tests/fuzz/refusal.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -57,6 +59,30 @@ variant_of (const Type *type, const char *text)
     }
 }
 
+/* What the type says of itself holds for its empty value too. */
+static void
+check_type (const Type *type)
+{
+  g_autoptr (JsonTree) schema = type_schema (type);
+  g_autoptr (JsonTree) empty = type_empty (type);
+
+  g_assert (type_find (type_name (type)) == type && json_tree_get_string (schema, "type") != NULL);
+  g_assert (empty == NULL || type_check (type, "empty", empty, NULL));
+  g_assert (empty == NULL || type_is_empty (type, empty) == (type_wire (type) != TYPE_WIRE_BOOLEAN));
+}
+
+static void
+check_wrong (const Type *type, const char *text)
+{
+  gboolean used[] = { FALSE };
+  g_autoptr (GVariant) variant = g_variant_ref_sink (g_variant_new_bytestring (text));
+  g_autoptr (GError) error = NULL;
+
+  g_assert (type_from_variant (type, "value", variant, NULL, 0, used, &error) == NULL);
+  g_assert (us_error_has_reason (error, US_REASON_WRONG_TYPE));
+  refusal_seen (error);
+}
+
 static JsonTree *
 value_of (const Type *type, const char *text)
 {
@@ -70,6 +96,8 @@ value_of (const Type *type, const char *text)
 
   g_assert ((value == NULL) == (error != NULL));
   g_assert ((from_text == NULL) == (text_error != NULL));
+  refusal_seen (error);
+  refusal_seen (text_error);
   if (error != NULL)
     check_named (type, error);
   if (from_text != NULL)
@@ -120,10 +148,14 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   for (guint i = 0; lines[i] != NULL && lines[i][0] != '\0'; i++)
     {
       g_autofree char *name = g_strdup_printf ("v%u", i);
-      guint index = (guint) (guchar) lines[i][0] - 'a';
-      const Type *type = type_at (index);
-      JsonTree *value = type != NULL ? value_of (type, g_utf8_next_char (lines[i])) : NULL;
+      const Type *type = type_at ((guint) (guchar) g_ascii_tolower (lines[i][0]) - 'a');
+      gboolean wrong = type != NULL && g_ascii_isupper (lines[i][0]);
+      JsonTree *value = type != NULL && !wrong ? value_of (type, lines[i] + 1) : NULL;
 
+      if (type != NULL)
+        check_type (type);
+      if (wrong)
+        check_wrong (type, lines[i] + 1);
       if (value == NULL)
         continue;
       if (type == last_type)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The audit chain: each line of the input is an entry, after what the one before it should be.  A
+ * chain that holds names every entry: with one left out, doubled or changed it does not.
+ */
+#include "service/base/chain.h"
+#include "tests/fuzz/refusal.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define MANY 12
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+/* follow: whether @lines are a chain; the entry @without is left out, @twice is there twice. */
+static gboolean
+follow (char **lines, int without, int twice, Chain *out_chain, GError **error)
+{
+  for (int i = 0; lines[i] != NULL; i++)
+    {
+      g_autoptr (GBytes) entry = g_bytes_new_static (lines[i], strlen (lines[i]));
+      g_autoptr (JsonTree) tree = NULL;
+
+      if (*lines[i] == '\0' || i == without)
+        continue;
+      if (!chain_add (out_chain, entry, &tree, error))
+        return FALSE;
+      g_assert (tree != NULL && out_chain->begun && out_chain->seq > out_chain->start);
+      if (i == twice && !chain_add (out_chain, entry, NULL, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  g_autofree char *text = g_strndup ((const char *) data, size);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", MANY);
+  g_autoptr (GError) error = NULL;
+  Chain chain = { 0 };
+  gboolean ok = follow (lines, -1, -1, &chain, &error) && chain_end (&chain, &error);
+
+  g_assert (ok == (error == NULL));
+  g_assert (ok || us_error_has_reason (error, US_REASON_CHAIN));
+  refusal_seen (error);
+  if (!ok)
+    return 0;
+  for (int i = 0; lines[i] != NULL; i++)
+    {
+      Chain other = { 0 };
+      gboolean last = lines[i + 1] == NULL || *lines[i + 1] == '\0';
+
+      if (*lines[i] == '\0')
+        continue;
+      g_assert (!follow (lines, -1, i, &other, NULL));
+      other = (Chain){ 0 };
+      g_assert (!follow (lines, i, -1, &other, NULL) || last || i == 0 ||
+                !digest_equal (other.head, chain.head));
+    }
+  return 0;
+}
