@@ -236,6 +236,23 @@ test_not_approved_is_no_refusal (Bench *bench, gconstpointer data)
   assert_receipt (bench, &scene, "none", "");
 }
 
+/* The same with one answer of two: the other may still come. */
+static void
+test_half_approved_is_no_refusal (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) lead = client_enrol (&bench->client, "it.lead", 3003);
+  g_auto (Scene) scene = { 0 };
+  g_autoptr (GError) error = NULL;
+  Request *request = bench_mail (bench);
+
+  request_arguments (request, "[('to', <['x@example.org']>), ('subject', <'x'>)]");
+  scene_begin (bench, &scene, request);
+  scene_approve (bench, &scene);
+  assert_refused (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error),
+                  &error, US_REASON_NOT_APPROVED);
+  assert_receipt (bench, &scene, "none", "");
+}
+
 /* What the broker says is believed where the digest is the ledger's. */
 static void
 test_another_record (Bench *bench, gconstpointer data)
@@ -312,6 +329,7 @@ main (int argc, char **argv)
   bench_test ("/executor/receipt/closed", test_closed);
   bench_test ("/executor/receipt/refused", test_refused);
   bench_test ("/executor/receipt/not-approved-is-no-refusal", test_not_approved_is_no_refusal);
+  bench_test ("/executor/receipt/half-approved-is-no-refusal", test_half_approved_is_no_refusal);
   bench_test ("/executor/receipt/another-record", test_another_record);
   bench_test ("/executor/receipt/pruned", test_pruned);
   bench_test ("/executor/receipt/rendered", test_rendered);
