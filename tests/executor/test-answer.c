@@ -349,6 +349,9 @@ test_signed_denial (Bench *bench, gconstpointer data)
 
   scene_set_up (bench, &scene);
   reply_sign (scene.lead, scene.request, &scene.prepare, "approve", 0, &approval);
+  request_set (&approval.reason, "other");
+  answer_refused (bench, &scene, &approval, US_REASON_BAD_MESSAGE);
+  request_set (&approval.reason, "");
   g_assert_true (
       client_answer (&bench->client, scene.request, &scene.prepare, &approval, NULL, &error));
   /* a denial wins until the hand-over, and is heard while everything is halted */

@@ -6,6 +6,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/clock.h"
+#include "service/ledger/private.h"
 #include "tests/ledger/fixture.h"
 
 #include <glib/gstdio.h>
@@ -396,6 +397,28 @@ test_no_space (Fixture *fixture, gconstpointer data)
   g_assert_cmpint (fixture_state (fixture, FIXTURE_REQUEST), ==, LEDGER_DONE);
 }
 
+/* What is committed is on the disk: a WAL that is not synced loses it with the power. */
+static void
+test_every_commit_is_synced (Fixture *fixture, gconstpointer data)
+{
+  static const char *const pragmas[][2] = { { "PRAGMA synchronous", "2" },
+                                            { "PRAGMA journal_mode", "wal" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (pragmas); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (sqlite3_stmt) query = query_new (fixture->ledger, &error, pragmas[i][0], "");
+      g_autofree char *value = NULL;
+      gboolean row = FALSE;
+
+      g_assert_no_error (error);
+      g_assert_true (query_next (fixture->ledger, query, &row, &error));
+      g_assert_true (row);
+      value = query_text (query, 0);
+      g_assert_cmpstr (value, ==, pragmas[i][1]);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -417,5 +440,6 @@ main (int argc, char **argv)
   fixture_test ("/ledger/open/foreign-file", test_foreign_file);
   fixture_test ("/ledger/open/no-directory", test_no_directory);
   fixture_test ("/ledger/no-space", test_no_space);
+  fixture_test ("/ledger/every-commit-is-synced", test_every_commit_is_synced);
   return g_test_run ();
 }
