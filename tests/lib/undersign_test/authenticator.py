@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A passkey of the tests, written from the WebAuthn text: P-256 by the openssl command.
+"""A passkey of the tests, written from the WebAuthn text: P-256 by python3-cryptography.
 
 It shares no code with the service, and it does what it is told: a test can have it leave user
 verification out, name another origin or count backwards.
@@ -9,8 +9,9 @@ import base64
 import hashlib
 import json
 import os
-import subprocess
-import tempfile
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
 
 STATEMENT_TYPE = b"application/vnd.undersign.statement.v1+json"
 UP, UV, BE, BS, AT = 0x01, 0x04, 0x08, 0x10, 0x40
@@ -52,9 +53,9 @@ class Authenticator:
     def __init__(self):
         self.credential = os.urandom(32)
         self.counter = 0
-        self.private = _openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout")
-        public = _openssl("ec", "-pubout", "-outform", "DER", text=self.private)
-        self.x, self.y = public[-64:-32], public[-32:]
+        self.private = ec.generate_private_key(ec.SECP256R1())
+        public = self.private.public_key().public_numbers()
+        self.x, self.y = public.x.to_bytes(32, "big"), public.y.to_bytes(32, "big")
         self.rp = self.origin = ""
 
     def register(self, challenge, rp, origin):
@@ -78,17 +79,7 @@ class Authenticator:
                               self.origin if origin is None else origin, **more)
         data = (hashlib.sha256((rp or self.rp).encode()).digest() + bytes([flags])
                 + (self.counter if counter is None else counter).to_bytes(4, "big"))
-        signature = _openssl("dgst", "-sha256", "-sign", "KEY", key=self.private,
-                             text=data + hashlib.sha256(client).digest())
+        signature = self.private.sign(data + hashlib.sha256(client).digest(),
+                                      ec.ECDSA(hashes.SHA256()))
         return {"credential": ("ay", self.credential), "client-data": ("ay", client),
                 "auth-data": ("ay", data), "signature": ("ay", signature)}
-
-
-def _openssl(*arguments, text=b"", key=None):
-    with tempfile.NamedTemporaryFile() as file:
-        if key is not None:
-            file.write(key)
-            file.flush()
-        words = [file.name if word == "KEY" else word for word in arguments]
-        return subprocess.run(["openssl", *words], input=text, capture_output=True,
-                              check=True).stdout

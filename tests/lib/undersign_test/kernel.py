@@ -38,6 +38,10 @@ def mount(source, target, kind, flags=0, options=None):
     _checked(result, f"mount on {target}")
 
 
+def unmount(target):
+    _checked(_libc.umount2(os.fsencode(target), 0), f"umount {target}")
+
+
 def prctl(option, *values):
     padded = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
     return _checked(_libc.prctl(ctypes.c_int(option), *padded), "prctl")
