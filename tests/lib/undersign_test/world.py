@@ -60,7 +60,8 @@ def command_run(build, command, services=False, kept=(), real=None):
     return sandbox.Run(main, kept=[os.path.dirname(source), *([keys] if keys else []), *kept],
                        writable=[build] if build else [], real=real,
                        environment={**{key: value for key, value in os.environ.items()
-                                       if key.endswith("SAN_OPTIONS")},
+                                       if key.endswith("SAN_OPTIONS")
+                                       or key == "UNDERSIGN_FAULTS"},
                                     **({"UNDERSIGN_AUTHENTICATORS": keys} if keys else {}),
                                     **({"UNDERSIGN_BUILD": build} if build else {})})
 

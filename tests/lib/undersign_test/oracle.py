@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What must be true whatever happened: reads ledger, mark, marker file and mailbox by itself.
+
+Nothing of the service is asked.  The audit chain is replayed entry by entry, and each request is
+held against it: what ran was consumed, once, with valid assertions over exactly the record that ran;
+what was closed never ran; a repeat of an unknown outcome was not consumed.  Each look reads on from
+the last one.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import sqlite3
+import sys
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from . import policy
+from .authenticator import UP, UV
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../vectors"))
+
+from independent import digests  # noqa: E402: found by the path above
+
+LEDGER = "/var/lib/undersign-executor/ledger.db"
+MARK = "/run/undersign-executor/mark"
+CLOSED = ("denied", "withdrawn", "expired", "superseded", "unreachable")
+
+
+class Wrong(AssertionError):
+    """The service broke a promise."""
+
+
+def demand(condition, *text):
+    if not condition:
+        raise Wrong(" ".join(str(word) for word in text))
+
+
+def digest_bytes(kind, body):
+    return digests.sha256(kind, body).digest()
+
+
+class Key:
+    """A passkey that the test itself holds."""
+
+    def __init__(self, user, uid, key):
+        self.user, self.uid, self.key = user, uid, key
+
+    def verify(self, signature, signed):
+        try:
+            self.key.private.public_key().verify(signature, signed, ec.ECDSA(hashes.SHA256()))
+        except InvalidSignature:
+            return False
+        return True
+
+
+class Seen:
+    """What the audit has said of one request."""
+
+    def __init__(self):
+        self.consumed = self.closed = self.outcome = self.record = self.intent = None
+
+
+class Oracle:
+    """@needed: how many persons must have approved an action, by its id; 1 where it is not there."""
+
+    def __init__(self, needed=None, marker=policy.MARKER, ledger=LEDGER):
+        self.needed = needed or {}
+        self.marker_path, self.ledger_path = marker, ledger
+        self.keys = {}
+        self.marker_from = 0
+        self.reset()
+
+    def reset(self, marker=False):
+        """Forgets what was seen: after a ledger was restored, all of it is read again.  @marker: the
+        marker file has begun anew, too."""
+        if marker:
+            self.marker_from = 0
+        self.seq, self.head = 0, bytes(32)
+        self.seen = {}
+        self.ran = {}
+        self.marker_at = self.marker_from
+        self.blocked = {}
+        self.events = {}
+
+    def skip_marker(self):
+        """Forgives what ran so far: a ledger was restored that cannot know of it."""
+        self._read_marker()
+        self.ran.clear()
+        self.marker_from = self.marker_at
+
+    def add_key(self, user, uid, key):
+        self.keys[key.credential] = Key(user, uid, key)
+
+    # --- the look ---
+
+    def look(self):
+        """Raises Wrong."""
+        self._read_marker()
+        mark = self._read_mark()
+        db = sqlite3.connect(f"file:{self.ledger_path}?mode=ro", uri=True, timeout=20)
+        try:
+            self._read_chain(db)
+            for request in list(self.ran):
+                self._check_ran(db, request)
+            self._check_mark(db, mark)
+        finally:
+            db.close()
+
+    def _read_marker(self):
+        """Each line is an effect."""
+        try:
+            with open(self.marker_path, encoding="ascii") as file:
+                file.seek(self.marker_at)
+                text = file.read()
+        except FileNotFoundError:
+            return
+        whole, _, _ = text.rpartition("\n")
+        self.marker_at += len(whole) + (1 if whole else 0)
+        for line in whole.splitlines():
+            request, action, digest = line.split(" ")
+            demand(request not in self.ran, request, "ran twice")
+            self.ran[request] = (action, digest)
+
+    def _read_chain(self, db):
+        rows = db.execute("SELECT seq, entry, hash FROM audit WHERE seq >= ? ORDER BY seq",
+                          (self.seq,)).fetchall()
+        if self.seq:
+            demand(rows and rows[0][0] == self.seq and rows[0][2] == self.head,
+                   f"audit entry {self.seq} is not what it was")
+            rows = rows[1:]
+        for seq, entry, stored in rows:
+            demand(seq == self.seq + 1, f"after audit entry {self.seq} comes {seq}")
+            demand(digest_bytes("audit", entry) == stored, f"audit entry {seq}: another hash")
+            members = json.loads(entry)
+            demand(members["seq"] == str(seq) and
+                   members["previous"] == "sha256:" + self.head.hex(),
+                   f"audit entry {seq} does not continue the chain")
+            self.seq, self.head = seq, stored
+            self.events[members["event"]] = self.events.get(members["event"], 0) + 1
+            self._take(db, members["event"], members["details"])
+
+    @staticmethod
+    def _read_mark():
+        """Read before the ledger, which only grows: (sequence number, hash), or None."""
+        try:
+            with open(MARK, encoding="ascii") as file:
+                _, _, seq, head = file.read().split()
+        except FileNotFoundError:
+            return None
+        return int(seq), bytes.fromhex(head.removeprefix("sha256:"))
+
+    def _check_mark(self, db, mark):
+        if mark is None:
+            return
+        row = db.execute("SELECT hash FROM audit WHERE seq = ?", (mark[0],)).fetchone()
+        demand(row == (mark[1],), f"the ledger does not go through the mark at {mark[0]}")
+
+    # --- the events ---
+
+    def _take(self, db, event, details):
+        name = details.get("request")
+        if event not in ("consumed", "done", "failed", "unknown", "resolved", "approved", *CLOSED):
+            return
+        seen = self.seen.setdefault(name, Seen())
+        if event == "consumed":
+            self._take_consumed(db, name, seen, details)
+        elif event in ("done", "failed", "unknown"):
+            demand(seen.consumed and seen.outcome is None, f"{name}: {event} after {seen.outcome}")
+            self._end(name, seen, event)
+        elif event == "resolved":
+            demand(seen.consumed and seen.outcome in (None, "unknown"),
+                   f"{name}: resolved after {seen.outcome}")
+            self._end(name, seen, "resolved")
+        elif event in CLOSED:
+            demand(not seen.consumed and not seen.closed, f"{name}: {event} is not the first end")
+            seen.closed = event
+            row = db.execute("SELECT consumed, outcome, why FROM request WHERE id = ?",
+                             (name,)).fetchone()
+            demand(row == (0, None, event), f"{name}: the row says {row}")
+        else:
+            demand(not seen.consumed and not seen.closed, f"{name}: approved after its end")
+
+    def _end(self, name, seen, outcome):
+        seen.outcome = outcome
+        if outcome != "unknown":
+            self.blocked.pop(seen.intent, None)
+        if outcome == "failed":
+            demand(name not in self.ran, f"{name} failed, and yet it ran")
+
+    def _take_consumed(self, db, name, seen, details):
+        demand(not seen.consumed and not seen.closed, f"{name}: consumed a second time, or closed")
+        row = db.execute("SELECT consumed, record, digest, intent FROM request WHERE id = ?",
+                         (name,)).fetchone()
+        demand(row is not None and row[0] == 1, f"{name}: consumed, but the row is {row}")
+        _, record, digest, intent = row
+        demand(digest_bytes("record", record) == digest, f"{name}: another digest")
+        seen.consumed, seen.record = digest, json.loads(record)
+        seen.intent = digest_bytes("intent", digests.intent_body(seen.record))
+        demand(seen.intent == intent, f"{name}: another intent")
+        demand(details["record"] == "sha256:" + digest.hex(), f"{name}: the audit has another record")
+        demand(self.blocked.get(intent) is None,
+               f"{name}: consumed while {self.blocked.get(intent)}, the same, was not known to end")
+        self.blocked[intent] = name
+        older = details.get("supersedes")
+        if older is not None:
+            demand(not self.seen.setdefault(older, Seen()).consumed, f"{name}: {older} ran before")
+            self.seen[older].closed = "superseded"
+        self._check_answers(db, name, seen)
+
+    def _check_answers(self, db, name, seen):
+        """As many persons as policy wants have signed just this record of just this request."""
+        people = set()
+        for credential, statement, client, auth, signature in db.execute(
+                "SELECT credential, statement, client_data, auth_data, signature FROM answer "
+                "WHERE request = ? AND digest = ? AND decision = 'approve' AND used = 1",
+                (name, seen.consumed)):
+            key = self.keys.get(credential)
+            demand(key is not None, f"{name}: an answer of a passkey that nobody has")
+            self._check_statement(name, seen, key, json.loads(statement))
+            members = json.loads(client)
+            challenge = base64.urlsafe_b64decode(members["challenge"] + "==")
+            demand(challenge == digest_bytes("statement", statement),
+                   f"{name}: {key.user} signed another statement")
+            demand(members["type"] == "webauthn.get" and auth[32] & (UP | UV) == UP | UV,
+                   f"{name}: {key.user} was not there")
+            demand(key.verify(signature, auth + hashlib.sha256(client).digest()),
+                   f"{name}: the signature of {key.user} is wrong")
+            people.add(key.user)
+        action = seen.record["action"]["id"]
+        demand(len(people) >= self.needed.get(action, 1),
+               f"{name}: {action} was approved by {sorted(people)}")
+
+    @staticmethod
+    def _check_statement(name, seen, key, statement):
+        wanted = {"decision": "approve", "request": name,
+                  "record": "sha256:" + seen.consumed.hex(),
+                  "approver": {"name": key.user, "uid": str(key.uid)}}
+        for member, value in wanted.items():
+            demand(statement[member] == value, f"{name}: {member} of what {key.user} signed is "
+                   f"{statement[member]}")
+
+    # --- what ran ---
+
+    def _check_ran(self, db, request):
+        """What the module noted is what the record says; and then it need not be asked again."""
+        seen = self.seen.get(request)
+        demand(seen is not None and seen.consumed, f"{request} ran and was not consumed")
+        action, digest = self.ran[request]
+        if digest is None:
+            return
+        demand(action == seen.record["action"]["id"], f"{request}: {action} ran")
+        demand(digest == arguments_digest(seen.record), f"{request}: other arguments ran")
+        demand(seen.outcome != "failed", f"{request} failed, and yet it ran")
+        row = db.execute("SELECT consumed FROM request WHERE id = ?", (request,)).fetchone()
+        demand(row == (1,), f"{request} ran, and its row is {row}")
+        self.ran[request] = (action, None)
+
+    def has_run(self, request):
+        return request in self.ran
+
+
+def arguments_digest(record):
+    """What the null module writes: SHA-256 of names and values, each ended by a zero byte.
+
+    Of files it has the content, which is not in the record: those are left to other tests.
+    """
+    digest = hashlib.sha256()
+    for argument in record["arguments"]:
+        value = argument["value"]
+        words = value if isinstance(value, list) else [value]
+        demand(not words or not isinstance(words[0], dict), "a file cannot be looked at here")
+        digest.update(argument["name"].encode() + b"\0")
+        for word in words:
+            word = {True: "yes", False: "no"}.get(word, word) if isinstance(word, bool) else word
+            digest.update(word.encode() + b"\0")
+    return digest.hexdigest()
