@@ -1,0 +1,203 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Disks that are full, broken or tear writes, under the ledger and under the boot's mark.
+
+Each operation of each step of the executor is made to fail in turn.  Whatever it was: nothing runs
+that is not in the ledger, nothing runs twice, whoever asked hears a typed error, the chain holds,
+and once the disk is well again so is the service.
+"""
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+
+from undersign_test import authenticator, crash, fault, handover, tap  # noqa: E402
+from undersign_test.crash import KIM, LEAD  # noqa: E402
+
+HOST_KEY = f"{fault.LEDGER}host.key"
+# What a sweep of all its steps cannot miss.
+MET = ("ledger.db", "ledger.db-wal", "mark", "mark.new", "host.key.new")
+
+
+class Disk(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bed = crash.Bed(most=3 if crash.sanitized() else 6)
+        cls.bed.start()
+        cls.addClassCleanup(cls.bed.demand_covered, fault.DISKS, MET)
+        cls.addClassCleanup(cls.bed.world.check_logs)
+        cls.addClassCleanup(cls.bed.stop)
+
+    def sweep(self, step, kinds=fault.DISKS, roles=fault.EXECUTOR_SERVES,
+              prefixes=(fault.LEDGER, fault.MARK), works=True):
+        """@step: called with each operation that fails planned; returns what to do afterwards."""
+        for prefix in prefixes:
+            count = self.bed.sweep(self, step, kinds, roles=roles, prefix=prefix)
+            print(f"# {self.id().rpartition('.')[2]}: {prefix}: {count} cases", flush=True)
+        if works:
+            self.bed.works()
+
+    def before(self, step):
+        """What a case needs beforehand, unharmed."""
+        with self.bed.faults.paused():
+            return step()
+
+    def test_prepare(self):
+        def step():
+            request = handover.Request({"target": os.urandom(4).hex()}, "crash.ask")
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.broker.prepare(request)
+            self.bed.broker.prepare(request)
+            self.assertEqual(self.bed.broker.state(request), "none")
+            self.bed.look()
+        self.sweep(step)
+
+    def test_answer(self):
+        def step():
+            request = self.before(self.bed.prepared)
+            body = self.bed.broker.sign(request, LEAD, self.bed.keys[LEAD])
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.broker.answer(request, body)
+            self.assertIn(ended.value, (None, "approved"))
+            self.assertEqual(self.bed.broker.answer(request, body), "approved")
+            self.bed.look()
+        self.sweep(step)
+
+    def test_execute(self):
+        def step():
+            request = self.before(self.bed.approved)
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.broker.execute(request)
+            self.bed.settle(request, ended)
+        self.sweep(step)
+
+    def test_close(self):
+        def step():
+            request = self.before(self.bed.approved)
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.broker.close(request, "denied", LEAD, "not-now") or "closed"
+            if ended.value is None and self.bed.broker.state(request) == "none":
+                self.bed.broker.close(request, "denied", LEAD, "not-now")
+            self.assertEqual(self.bed.broker.query(request)[:4], ("closed", "denied", LEAD, "not-now"))
+            self.bed.assert_refused("closed", self.bed.broker.execute, request)
+            self.bed.look()
+        self.sweep(step)
+
+    def test_signed_denial(self):
+        def step():
+            request = self.before(self.bed.prepared)
+            body = self.bed.broker.sign(request, LEAD, self.bed.keys[LEAD], "deny")
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.broker.answer(request, body)
+            if ended.value is None and self.bed.broker.state(request) == "none":
+                self.assertEqual(self.bed.broker.answer(request, body), "denied")
+            self.assertEqual(self.bed.broker.query(request)[1], "denied")
+            self.bed.look()
+        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE))
+
+    def test_enrol(self):
+        def step():
+            key = authenticator.Authenticator()
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.admin.enrol(KIM, key, self.bed.host)
+            try:
+                self.bed.admin.enrol(KIM, key, self.bed.host)
+                self.assertIsNone(ended.value)
+            except handover.Refused as error:
+                self.assertEqual(error.reason, "credential-exists")
+            self.bed.look()
+        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE))
+
+    def test_revoke(self):
+        """What is revoked no longer counts, and what could not be revoked can be, later."""
+        def step():
+            key, request, body = self.before(self.answer_of_another_key)
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.admin.revoke(key.credential) or "revoked"
+            if ended.value is None:
+                try:
+                    self.bed.admin.revoke(key.credential)
+                except handover.Refused as error:
+                    self.assertEqual(error.reason, "credential-revoked")
+            self.bed.assert_refused("credential-revoked", self.bed.broker.answer, request, body)
+            self.bed.look()
+        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE))
+
+    def answer_of_another_key(self):
+        key = authenticator.Authenticator()
+        self.bed.admin.enrol(KIM, key, self.bed.host)
+        request = self.bed.prepared()
+        return key, request, self.bed.broker.sign(request, KIM, key)
+
+    def test_halt_and_resume(self):
+        def step():
+            with self.bed.harmed():
+                self.bed.admin.halt()
+            if self.bed.admin.status()["running"]:
+                self.bed.admin.halt()
+            self.bed.assert_refused("halted", self.bed.prepared)
+            self.bed.admin.resume()
+            self.assertTrue(self.bed.admin.status()["running"])
+            self.bed.look()
+        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE))
+
+    def test_resume_that_fails(self):
+        def step():
+            self.before(self.bed.admin.halt)
+            with self.bed.harmed():
+                self.bed.admin.resume()
+            if not self.bed.admin.status()["running"]:
+                self.bed.admin.resume()
+            self.assertTrue(self.bed.admin.status()["running"])
+            self.bed.look()
+        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE))
+
+    def test_host_key(self):
+        """It is made whole or not at all, and a checkpoint is signed with it or is not given."""
+        def step():
+            self.before(lambda: os.path.exists(HOST_KEY) and os.unlink(HOST_KEY))
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.admin.checkpoint()
+            again = self.bed.admin.checkpoint()
+            if ended.value is not None:
+                self.assertEqual(again["key"], ended.value["key"])
+            self.assertEqual(os.path.getsize(HOST_KEY), 32)
+            self.bed.look()
+        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE, fault.CUT),
+                   prefixes=(fault.LEDGER,))
+
+    def test_start(self):
+        """A worker that cannot start is tried again; a ledger that is there is never begun anew."""
+        def step():
+            self.before(self.bed.world.executor.stop)
+            self.bed.start_harmed()
+            self.bed.faults.disarm()
+            self.assertEqual(self.bed.awake()["halted"], "")
+            self.bed.look()
+        self.sweep(step, kinds=(fault.FULL, fault.BROKEN, fault.BROKEN_ONCE),
+                   roles=fault.EXECUTOR_WORKER)
+
+    def test_z_first_start(self):
+        """The first start of all, and of a boot, whatever of it fails."""
+        def step():
+            self.before(self.bed.new_ledger)
+            self.bed.start_harmed()
+            self.bed.faults.disarm()
+            status = self.bed.awake()
+            self.assertEqual((status["halted"], status["passkeys"]), ("", 0))
+            self.bed.look()
+        try:
+            self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE),
+                       roles=fault.EXECUTOR_WORKER, works=False)
+        finally:
+            self.bed.new_ledger()
+            self.bed.world.executor.start()
+            for user in (LEAD, KIM):
+                self.bed.enrol(user)
+        self.bed.works()
+
+
+if __name__ == "__main__":
+    tap.main("system/fault-disk")
