@@ -51,8 +51,8 @@ us_error_has_reason (const GError *error, const char *reason)
 {
   gsize len = strlen (reason);
 
-  return error != NULL && error->domain == US_ERROR &&
-         strncmp (error->message, reason, len) == 0 && error->message[len] == ':';
+  return error != NULL && error->domain == US_ERROR && strncmp (error->message, reason, len) == 0 &&
+         error->message[len] == ':';
 }
 
 char *
@@ -62,6 +62,21 @@ us_error_reason (const GError *error)
 
   return colon != NULL ? g_strndup (error->message, (gsize) (colon - error->message))
                        : g_strdup ("");
+}
+
+void
+us_error_about (GError **error, const char *what)
+{
+  g_autofree char *old = NULL;
+  g_autofree char *reason = NULL;
+  gsize start = 0;
+
+  if (error == NULL || *error == NULL)
+    return;
+  reason = us_error_reason (*error);
+  old = (*error)->message;
+  start = reason[0] != '\0' ? strlen (reason) + strlen (": ") : 0;
+  (*error)->message = g_strdup_printf ("%.*s%s: %s", (int) start, old, what, old + start);
 }
 
 const char *

@@ -53,6 +53,10 @@ gboolean us_error_has_reason (const GError *error, const char *reason);
 /* us_error_reason: the word before the colon; "" where there is none.  (transfer full) */
 char *us_error_reason (const GError *error);
 
+/* us_error_about: "reason: text" becomes "reason: @what: text", so that a message names the file or
+ * the word that it is about. */
+void us_error_about (GError **error, const char *what);
+
 /* us_error_name: the last part of the D-Bus name of @code, "Unavailable" for anything unknown. */
 const char *us_error_name (UsError code);
 

@@ -127,6 +127,26 @@ fd_read_all (int fd, gsize max, GError **error)
 }
 
 GBytes *
+file_read_given (const char *path, gsize max, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  GBytes *bytes = NULL;
+  autofd fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+  if (fd < 0)
+    set_errno_error (&local, "open", path);
+  else
+    bytes = read_all (fd, path, max, &local);
+  if (bytes != NULL)
+    return bytes;
+  if (local->domain == US_ERROR)
+    g_propagate_error (error, g_steal_pointer (&local));
+  else
+    us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "%s", local->message);
+  return NULL;
+}
+
+GBytes *
 file_read_trusted (int dirfd, const char *path, uid_t owner, gsize max, GError **error)
 {
   autofd fd = open_trusted (dirfd, path, S_IFREG, owner, error);

@@ -27,6 +27,9 @@ int dir_open_trusted (int dirfd, const char *path, uid_t owner, GError **error);
 
 /* fd_read_all: reads exactly up to EOF, at most @max bytes; more is an error. */
 GBytes *fd_read_all (int fd, gsize max, GError **error);
+
+/* file_read_given: what a person named on the command line; bad-value or too-large, with its name. */
+GBytes *file_read_given (const char *path, gsize max, GError **error);
 gboolean fd_write_all (int fd, const void *data, gsize len, GError **error);
 
 G_END_DECLS

@@ -3,13 +3,9 @@
 #include "service/base/given-keys.h"
 
 #include "dbus/error.h"
-#include "dbus/reason.h"
-#include "service/base/fd.h"
 #include "service/base/file.h"
 #include "service/base/signer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #define KEY_FILE_MAX 4096
@@ -18,19 +14,13 @@ static char *
 key_of_file (const char *path, GError **error)
 {
   g_auto (Signer) signer = { 0 };
-  g_autoptr (GBytes) bytes = NULL;
-  autofd fd = open (path, O_RDONLY | O_CLOEXEC);
+  g_autoptr (GBytes) bytes = file_read_given (path, KEY_FILE_MAX, error);
 
-  if (fd < 0)
+  if (bytes == NULL)
+    return NULL;
+  if (!signer_parse (bytes, &signer, error))
     {
-      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "%s: %s", path,
-                    g_strerror (errno));
-      return NULL;
-    }
-  bytes = fd_read_all (fd, KEY_FILE_MAX, error);
-  if (bytes == NULL || !signer_parse (bytes, &signer, error))
-    {
-      g_prefix_error (error, "%s: ", path);
+      us_error_about (error, path);
       return NULL;
     }
   return signer_id_text (&signer);

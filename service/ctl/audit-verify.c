@@ -8,14 +8,11 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/chain.h"
-#include "service/base/fd.h"
 #include "service/base/file.h"
 #include "service/base/given-keys.h"
 #include "service/ctl/log.h"
 #include "service/ctl/output.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -147,15 +144,16 @@ static gboolean
 against_read (Verify *verify, const char *path, GError **error)
 {
   g_auto (Checkpoint) checkpoint = { 0 };
-  g_autoptr (GBytes) bytes = NULL;
-  autofd fd = open (path, O_RDONLY | O_CLOEXEC);
+  g_autoptr (GBytes) bytes = file_read_given (path, CHECKPOINT_MAX, error);
 
-  if (fd < 0)
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "%s: %s", path,
-                         g_strerror (errno));
-  bytes = fd_read_all (fd, CHECKPOINT_MAX, error);
-  return bytes != NULL && checkpoint_parse (bytes, &checkpoint, error) &&
-         witness_add (verify, &checkpoint, error);
+  if (bytes == NULL)
+    return FALSE;
+  if (!checkpoint_parse (bytes, &checkpoint, error))
+    {
+      us_error_about (error, path);
+      return FALSE;
+    }
+  return witness_add (verify, &checkpoint, error);
 }
 
 /* link_read: where a file begins, the one before it must pass. */

@@ -140,6 +140,32 @@ test_read (Fixture *fixture, gconstpointer data)
   g_assert_true (g_bytes_equal (bytes, again));
 }
 
+/* Each message says which file it is about. */
+static void
+test_given (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *name, *reason;
+    gsize max;
+  } refused[] = { { "absent", US_REASON_BAD_VALUE, 7 },
+                  { "dir", US_REASON_BAD_VALUE, 7 },
+                  { "good", US_REASON_TOO_LARGE, 6 } };
+  g_autofree char *good = g_build_filename (fixture->path, "good", NULL);
+  g_autoptr (GBytes) bytes = file_read_given (good, 7, NULL);
+
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), "content", 7);
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
+    {
+      g_autofree char *path = g_build_filename (fixture->path, refused[i].name, NULL);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (file_read_given (path, refused[i].max, &error));
+      g_assert_true (us_error_has_reason (error, refused[i].reason));
+      g_assert_nonnull (strstr (error->message, path));
+    }
+}
+
 static void
 test_directory (Fixture *fixture, gconstpointer data)
 {
@@ -209,6 +235,7 @@ main (int argc, char **argv)
   ADD ("too-large", test_too_large);
   g_test_add_func ("/base/file/endless", test_endless);
   ADD ("read", test_read);
+  ADD ("given", test_given);
   ADD ("directory", test_directory);
   ADD ("absent-directory", test_absent_directory);
   g_test_add_func ("/base/file/write", test_write);

@@ -83,6 +83,7 @@ test_keys (void)
   g_autofree char *id = NULL;
   char *words[] = { NULL, NULL };
   g_autoptr (GPtrArray) keys = NULL;
+  g_autoptr (GError) unreadable = NULL;
 
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++)
     {
@@ -102,6 +103,9 @@ test_keys (void)
   g_assert_true (given_keys_have (keys, id));
   words[0] = (char *) "sha256:00";
   g_assert_null (given_keys_load (words, NULL));
+  words[0] = (char *) "/dev/null";
+  g_assert_null (given_keys_load (words, &unreadable));
+  g_assert_true (g_str_has_prefix (unreadable->message, US_REASON_BAD_JSON ": /dev/null: "));
 }
 
 /* checkpoint_line: signed with a seed of zeros; @edit changes the body before it is signed. */

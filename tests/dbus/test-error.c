@@ -29,6 +29,22 @@ test_reason (void)
 }
 
 static void
+test_about (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) foreign = g_error_new (G_FILE_ERROR, G_FILE_ERROR_IO, "input: output");
+  GError *none = NULL;
+
+  us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_KEY, "too: short");
+  us_error_about (&error, "a.key");
+  g_assert_cmpstr (error->message, ==, "bad-key: a.key: too: short");
+  us_error_about (&foreign, "a.key");
+  g_assert_cmpstr (foreign->message, ==, "a.key: input: output");
+  us_error_about (&none, "a.key");
+  us_error_about (NULL, "a.key");
+}
+
+static void
 test_names (void)
 {
   for (guint i = 0; i < US_ERROR_N; i++)
@@ -44,6 +60,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/error/set", test_set);
   g_test_add_func ("/error/reason", test_reason);
+  g_test_add_func ("/error/about", test_about);
   g_test_add_func ("/error/names", test_names);
   return g_test_run ();
 }

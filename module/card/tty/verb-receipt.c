@@ -8,13 +8,10 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "module/card/tty/service.h"
-#include "service/base/fd.h"
 #include "service/base/file.h"
 #include "service/base/given-keys.h"
 #include "service/receipt/receipt.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,18 +99,6 @@ receipt_open (GBytes *bytes, char **words, ReceiptReport **out_report, GError **
   return *out_report != NULL ? g_steal_pointer (&receipt) : NULL;
 }
 
-static GBytes *
-file_bytes (const char *path, GError **error)
-{
-  autofd fd = open (path, O_RDONLY | O_CLOEXEC);
-
-  if (fd >= 0)
-    return fd_read_all (fd, RECEIPT_MAX_BYTES + 1, error);
-  us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "%s: %s", path,
-                g_strerror (errno));
-  return NULL;
-}
-
 static int
 verify (int argc, char **argv, GError **error)
 {
@@ -136,7 +121,7 @@ verify (int argc, char **argv, GError **error)
                       entries, 1, &argc, &argv, error) ||
       !format_read (word, &format, error))
     return EXIT_USAGE;
-  bytes = file_bytes (argv[1], error);
+  bytes = file_read_given (argv[1], RECEIPT_MAX_BYTES + 1, error);
   receipt = bytes != NULL ? receipt_open (bytes, keys, &report, error) : NULL;
   if (receipt == NULL)
     return EXIT_REFUSED;
