@@ -59,6 +59,35 @@ is_authority (X509 *certificate)
   return X509_get_version (certificate) == X509_VERSION_3 && X509_check_ca (certificate) == 1;
 }
 
+/*
+ * check_lines: the reader passes over what it does not know as if it were a comment, also over a
+ * certificate whose first line is misspelt.  Each line with dashes must be one that it does know,
+ * and each first line must have given one of the certificates that were @found.
+ */
+static gboolean
+check_lines (const char *name, const char *data, gsize len, guint found, GError **error)
+{
+  g_autofree char *text = g_strndup (data, len);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  guint begun = 0;
+
+  if (strlen (text) != len)
+    return bad_file (error, name, "is not text");
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      g_strchomp (lines[i]);
+      if (strcmp (lines[i], "-----BEGIN CERTIFICATE-----") == 0)
+        begun++;
+      else if (strcmp (lines[i], "-----END CERTIFICATE-----") != 0 &&
+               strstr (lines[i], "---") != NULL)
+        return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_BAD_VALUE,
+                             "%s, line %u: neither -----BEGIN CERTIFICATE----- nor "
+                             "-----END CERTIFICATE-----",
+                             name, i + 1);
+    }
+  return begun == found || bad_file (error, name, "holds a certificate that cannot be read");
+}
+
 static gboolean
 add_file (AttestationRoots *roots, const char *name, GBytes *bytes, GError **error)
 {
@@ -83,6 +112,8 @@ add_file (AttestationRoots *roots, const char *name, GBytes *bytes, GError **err
   if (found == 0 || ERR_GET_REASON (ERR_peek_last_error ()) != PEM_R_NO_START_LINE)
     return bad_file (error, name, "is not a PEM file of certificates");
   ERR_clear_error ();
+  if (!check_lines (name, data, len, found, error))
+    return FALSE;
   roots->n += found;
   return TRUE;
 }

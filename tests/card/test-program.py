@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 
 import card_case
 from card_case import PASSPHRASE, PROGRAM, REQUEST, Case
@@ -127,7 +128,8 @@ class Refusals(Case):
 
     def test_help(self):
         for arguments in ([], ["pending"], ["show"], ["approve"], ["deny"], ["watch"], ["receipt"],
-                          ["receipt", "verify"], ["passkey"], ["passkey", "enrol"], ["passkey", "list"], ["passkey", "revoke"]):
+                          ["receipt", "verify"], ["passkey"], ["passkey", "enrol"],
+                          ["passkey", "list"], ["passkey", "revoke"]):
             done = self.run_plain(*arguments, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("Usage:", done.stdout)
@@ -136,6 +138,78 @@ class Refusals(Case):
         done = self.run_plain("deny", "--reason", "not-now", REQUEST[:8])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.service.reached(), [f"deny {REQUEST} not-now"])
+
+
+class Receipts(Case):
+    """What `receipt verify` prints; what it takes, tests/vectors say."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="undersign-receipts-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.vectors, verdicts = ({entry["id"]: entry for entry in cls.read(name)}
+                                 for name in ("receipts", "receipt-verdicts"))
+        cls.ids = {proven: next(name for name, verdict in verdicts.items()
+                                if verdict.get("proven") is proven) for proven in (True, False)}
+        cls.bad = next(name for name, verdict in verdicts.items() if verdict["verdict"] != "ok")
+
+    def setUp(self):
+        """Nobody is asked."""
+
+    @staticmethod
+    def read(name):
+        with open(os.path.join(card_case.HERE, f"../vectors/record/{name}.json"),
+                  encoding="utf-8") as file:
+            return json.load(file)
+
+    def verify(self, name, *options):
+        path = os.path.join(self.folder.name, "receipt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.vectors[name]["receipt"])
+        words = [f"--key={key}" for key in self.vectors[name]["keys"]]
+        return subprocess.run([PROGRAM, "receipt", "verify", path, *words, *options],
+                              capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "LANG": "C.UTF-8",
+                                   "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"})
+
+    def test_json(self):
+        for proven, name in self.ids.items():
+            done = self.verify(name, "--format=json")
+            self.assertEqual(done.returncode, 0 if proven else 6, done.stderr)
+            report = json.loads(done.stdout)
+            self.assertEqual(sorted(report), ["lines", "proven", "request", "state"])
+            outcome = json.loads(json.loads(self.vectors[name]["receipt"])["outcome"]["body"])
+            self.assertEqual((report["proven"], report["request"], report["state"]),
+                             (proven, outcome["request"], outcome["state"]))
+            for line in report["lines"]:
+                self.assertEqual(sorted(line), ["text", "trust", "who"])
+                self.assertIn(line["trust"], ("proven", "claimed", "said"))
+
+    def test_text_and_page(self):
+        for proven, name in self.ids.items():
+            lines = json.loads(self.verify(name, "--format=json").stdout)["lines"]
+            for form in ("text", "html"):
+                done = self.verify(name, f"--format={form}")
+                self.assertEqual(done.returncode, 0 if proven else 6, done.stderr)
+                self.assertTrue(done.stdout.endswith("\n"))
+                self.assertEqual(done.stdout.startswith("<!DOCTYPE html>"), form == "html")
+                for line in lines:
+                    self.assertIn(line["trust"], done.stdout.lower())
+
+    def test_refused(self):
+        done = self.verify(self.bad)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, "^undersign: [a-z-]+: ")
+
+    def test_unreadable(self):
+        for words, says in ((("/nonexistent",), "/nonexistent"), ((self.folder.name,), "directory"),
+                            (("/dev/null", "--key=/dev/null"), "/dev/null")):
+            done = self.run_plain("receipt", "verify", *words)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), words)
+            self.assertRegex(done.stderr, f"^undersign: bad-[a-z]+: .*{says}")
+
+    def run_plain(self, *arguments):
+        return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120)
 
 
 class Enrolment(Case):

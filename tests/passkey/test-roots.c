@@ -390,6 +390,57 @@ test_folder_files (Shop *shop, gconstpointer data)
   assert_folder (shop, US_REASON_BAD_VALUE);
 }
 
+/* A certificate that the reader would pass over must not be left out silently. */
+static void
+test_folder_misspelt (Shop *shop, gconstpointer data)
+{
+  static const struct
+  {
+    const char *from, *to; /* of the second of two */
+  } cases[] = {
+    { "-----BEGIN CERTIFICATE", "-----BEGIN CERTFICATE" },
+    { "-----BEGIN CERTIFICATE", "----BEGIN CERTIFICATE" },
+    { "-----BEGIN CERTIFICATE", " -----BEGIN CERTIFICATE" },
+    { "-----BEGIN CERTIFICATE", "\xef\xbb\xbf-----BEGIN CERTIFICATE" },
+    { "-----BEGIN CERTIFICATE", "-----BEGIN PUBLIC KEY" },
+    { "-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE----" },
+    { "-----BEGIN CERTIFICATE-----", "-----begin certificate-----" },
+    { "-----END CERTIFICATE", "-----END CERTFICATE" },
+  };
+  g_autofree char *path = g_build_filename (shop->folder, "b.pem", NULL);
+  g_autofree char *good = NULL;
+  g_autoptr (AttestationRoots) roots = NULL;
+  g_autoptr (GError) error = NULL;
+
+  issuer_write_pem (shop->root, shop->folder, "a.pem");
+  issuer_write_pem (shop->other, shop->folder, "b.pem");
+  g_assert_true (g_file_get_contents (path, &good, NULL, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (GStrv) parts = g_strsplit (good, cases[i].from, 2);
+      g_autofree char *bad = g_strconcat (parts[0], cases[i].to, parts[1], NULL);
+      g_autofree char *after = g_strconcat (good, bad, NULL);
+      g_autofree char *before = g_strconcat (bad, good, NULL);
+
+      write_file (shop, "b.pem", after);
+      assert_folder (shop, US_REASON_BAD_VALUE);
+      write_file (shop, "b.pem", before);
+      assert_folder (shop, US_REASON_BAD_VALUE);
+    }
+
+  /* comments are, as before, and lines may end as elsewhere */
+  {
+    g_auto (GStrv) lines = g_strsplit (good, "\n", -1);
+    g_autofree char *ended = g_strjoinv (" \r\n", lines);
+    g_autofree char *text = g_strconcat ("subject=A maker - of keys\n", good, ended, NULL);
+
+    write_file (shop, "b.pem", text);
+    roots = attestation_roots_load (shop->folder, getuid (), &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (attestation_roots_count (roots), ==, 3);
+  }
+}
+
 static void
 test_folder_owner (Shop *shop, gconstpointer data)
 {
@@ -456,6 +507,7 @@ main (int argc, char **argv)
   shop_test ("/roots/no-roots", test_no_roots);
   shop_test ("/roots/damage", test_damage);
   shop_test ("/roots/folder/files", test_folder_files);
+  shop_test ("/roots/folder/misspelt", test_folder_misspelt);
   shop_test ("/roots/folder/owner", test_folder_owner);
   shop_test ("/roots/folder/count", test_folder_count);
   g_test_add_func ("/roots/folder/absent", test_folder_absent);
