@@ -100,6 +100,24 @@ class Check:
             if not self.tally.add_all(f"{name} ({build.name})", found):
                 print(text[-12000:])
 
+    def booted(self, build):
+        """tests/systemd: installed, used and removed where systemd has booted."""
+        self.say(f"systemd ({build.name})")
+        log = os.path.join(self.work, f"{build.name}.systemd.log")
+        # It ends itself in good time, and then leaves nothing.
+        status = self.run_logged([os.path.join(build.source, "tests/systemd/run"), "--build",
+                                  build.path], log, timeout=1200)
+        with open(log, encoding="utf-8", errors="replace") as output:
+            text = output.read()
+        found = results.parse_tap(text)
+        if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
+            found.append(("exit", results.FAILED, f"ended with {status}"))
+        for name, outcome, note in found:
+            if outcome == results.SKIPPED:
+                print(f"skipped: systemd: {name}: {note}", flush=True)
+        if not self.tally.add_all("systemd", found):
+            print(text[-12000:])
+
     def demonstration(self, build):
         """tests/try --auto, with a build that is there."""
         self.say(f"tests/try --auto ({build.name})")
@@ -173,6 +191,7 @@ class Check:
                 self.system_tests(build)
                 self.demonstration(build)
         if release:
+            self.booted(release)
             self.static(release)
         self.mutants()
 

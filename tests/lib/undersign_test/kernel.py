@@ -8,12 +8,16 @@ import socket
 import struct
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
-CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
+CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP = 0x20000000, 0x40000000, 0x2000000
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 0x1, 0x2, 0x4, 0x8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 1, 38, 24
+
+# The same numbers on every architecture.
+_SYS_FSOPEN, _SYS_FSCONFIG, _SYS_FSMOUNT = 430, 431, 432
+_FSOPEN_CLOEXEC, _FSCONFIG_CMD_CREATE, _FSMOUNT_CLOEXEC = 1, 6, 1
 
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 
@@ -40,6 +44,21 @@ def mount(source, target, kind, flags=0, options=None):
 
 def unmount(target):
     _checked(_libc.umount2(os.fsencode(target), 0), f"umount {target}")
+
+
+def open_file_system(kind):
+    """A descriptor of the root of a file system that is mounted nowhere."""
+    context = _checked(_libc.syscall(ctypes.c_long(_SYS_FSOPEN), kind.encode(),
+                                     ctypes.c_uint(_FSOPEN_CLOEXEC)), f"fsopen {kind}")
+    try:
+        _checked(_libc.syscall(ctypes.c_long(_SYS_FSCONFIG), ctypes.c_int(context),
+                               ctypes.c_uint(_FSCONFIG_CMD_CREATE), None, None, ctypes.c_int(0)),
+                 f"fsconfig {kind}")
+        return _checked(_libc.syscall(ctypes.c_long(_SYS_FSMOUNT), ctypes.c_int(context),
+                                      ctypes.c_uint(_FSMOUNT_CLOEXEC), ctypes.c_uint(0)),
+                        f"fsmount {kind}")
+    finally:
+        os.close(context)
 
 
 def prctl(option, *values):

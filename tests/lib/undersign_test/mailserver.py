@@ -18,6 +18,8 @@ import sys
 HOST, PORT = "smtp.example.com", 587
 FOLDER = "/run/undersign-test/mail"
 MAILDIR = f"{FOLDER}/maildir"
+# While this file is there, a mail for SLOW is taken but not yet acknowledged.
+HOLD, SLOW = f"{FOLDER}/hold", "slow@example.com"
 LOG = "/run/undersign-test/log/mailserver.log"
 USER, PASSWORD = "offboarding", "correct horse battery staple"
 
@@ -112,7 +114,17 @@ def _serve(folder):
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(f"{folder}/server.crt", f"{folder}/server.key")
-    handler = Mailbox(MAILDIR)
+
+    class Patient(Mailbox):
+        """Its answer to DATA is only given when nobody holds it up."""
+
+        async def handle_DATA(self, server, session, envelope):
+            while SLOW in envelope.rcpt_tos and os.path.exists(HOLD):
+                print("holding", flush=True)
+                await asyncio.sleep(0.1)
+            return await super().handle_DATA(server, session, envelope)
+
+    handler = Patient(MAILDIR)
 
     def authenticate(_server, _session, _envelope, _mechanism, data):
         good = (data.login, data.password) == (USER.encode(), PASSWORD.encode())

@@ -134,6 +134,8 @@ def _first_process(run, ready):
             _mount_all(*run.folders())
             socket.sethostname(HOST_NAME)
             _settle()
+            if run.first is not None:
+                run.first()
         except OSError as error:
             pipe.write(str(error).encode())
             return 125
@@ -168,10 +170,13 @@ def _first_process(run, ready):
 
 
 class Run:
-    """What is to be run inside: a Python function, and the folders that it needs to see."""
+    """What is to be run inside: a Python function, and the folders that it needs to see.
 
-    def __init__(self, main, kept=(), writable=(), environment=None, real=None):
-        self.main = main
+    @first: what process 1 does before; an OSError of it means that this machine does not let us.
+    """
+
+    def __init__(self, main, kept=(), writable=(), environment=None, real=None, first=None):
+        self.main, self.first = main, first
         self._real = real or {}
         self._kept = [os.path.abspath(path) for path in kept]
         self._writable = [os.path.abspath(path) for path in writable]
@@ -216,12 +221,18 @@ def enter(run):
         finally:
             os._exit(status)
     os.close(theirs)
-    with os.fdopen(ready, "rb") as pipe:
-        word = pipe.read().decode()
     try:
-        status = os.waitstatus_to_exitcode(os.waitpid(outer, 0)[1])
-    except KeyboardInterrupt:
-        status = os.waitstatus_to_exitcode(os.waitpid(outer, 0)[1])
+        with os.fdopen(ready, "rb") as pipe:
+            word = pipe.read().decode()
+        try:
+            status = os.waitstatus_to_exitcode(os.waitpid(outer, 0)[1])
+        except KeyboardInterrupt:
+            status = os.waitstatus_to_exitcode(os.waitpid(outer, 0)[1])
+    except BaseException:
+        # Process 1 ends with its parent, and with it everybody inside.
+        os.kill(outer, signal.SIGKILL)
+        os.waitpid(outer, 0)
+        raise
     if word != "ready":
         raise Forbidden(word or "the first process ended")
     changed = changes(before, fingerprint())
