@@ -15,7 +15,7 @@ typedef struct
   char *why;   /* (nullable): the first reason for which the card can't be approved */
 } RowsSum;
 
-/* rows.c: @label is escaped here. */
+/* row.c: @label is escaped here. */
 Row *row_new (RowSection section, const char *name, const char *label, const char *type);
 void row_free (Row *row);
 void row_add_line (Row *row, const char *line);
