@@ -112,19 +112,6 @@ action_entry_new (const ImageFile *file)
   return entry;
 }
 
-const PolicyArgument *
-action_argument (const PolicyAction *action, const char *name)
-{
-  for (guint i = 0; i < action->arguments->len; i++)
-    {
-      const PolicyArgument *argument = g_ptr_array_index (action->arguments, i);
-
-      if (strcmp (argument->name, name) == 0)
-        return argument;
-    }
-  return NULL;
-}
-
 /* --- [Argument] --- */
 
 /* A constraint on a type that has no use for it would be a constraint that does nothing. */

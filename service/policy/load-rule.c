@@ -23,29 +23,6 @@ const SectionSpec rule_schema[] = {
   { NULL, NULL, SECTION_PLAIN, NULL },
 };
 
-void
-rule_fault (const RuleLoad *load, const char *key, const char *format, ...)
-{
-  g_autofree char *text = NULL;
-  va_list args;
-
-  va_start (args, format);
-  text = g_strdup_vprintf (format, args);
-  va_end (args);
-  faults_add (load->loader->faults, load->file->path, key_section_line (load->section, key), "%s",
-              text);
-}
-
-char **
-rule_words (const RuleLoad *load, const char *key)
-{
-  const KeyEntry *entry = key_section_entry (load->section, key);
-
-  if (entry == NULL)
-    return NULL;
-  return key_entry_words (load->file, entry, POLICY_MAX_WORDS, load->loader->faults);
-}
-
 /* --- which agents, actions and parts --- */
 
 /* Something that a rule names is not there: because it is masked, because its own file is at fault,

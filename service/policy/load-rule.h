@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the two files that load a rule share: load-rule.c and load-requirement.c. */
+/* What the files that load a rule share: load-rule.c, load-requirement.c, and loader.c for both. */
 #pragma once
 
 #include "service/policy/load.h"

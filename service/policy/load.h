@@ -108,11 +108,11 @@ void load_rules (Loader *loader, const ImageFile *file);
  * an agent's user. */
 void load_check_people (Loader *loader);
 
+/* --- shared by loaders (loader.c) --- */
+
 /* loader_is_broken: whether there is such a file; where it did not load, its own faults say enough.
  */
 gboolean loader_is_broken (const Loader *loader, Folder folder, const char *name);
-
-/* --- shared by loaders (load.c) --- */
 
 /* load_type: the type that Type= names; NULL with a fault. */
 const Type *load_type (Loader *loader, const KeyFile *file, const KeySection *section);
@@ -140,7 +140,7 @@ gboolean load_user (Loader *loader,
                     const char *name,
                     uid_t *out_uid);
 
-/* action_argument: the argument of that name, or NULL. */
+/* action_argument: the argument of that name, or NULL (lookup.c). */
 const PolicyArgument *action_argument (const PolicyAction *action, const char *name);
 
 void manifest_free (Manifest *manifest);

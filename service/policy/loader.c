@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the loaders of single files share: reading one key of a type they all have, and users, each
+ * looked up once.  Whatever is wrong is a fault with its file and line.
+ */
+#include "service/policy/load-rule.h"
+
+#include "service/policy/name.h"
+
+#include <string.h>
+
+gboolean
+loader_is_broken (const Loader *loader, Folder folder, const char *name)
+{
+  const ImageFile *file = image_find (loader->policy->image, folder, name);
+
+  return file != NULL && !image_file_is_mask (file);
+}
+
+void
+load_fault (Loader *loader, const KeyFile *file, guint line, const GError *error)
+{
+  faults_add (loader->faults, file->path, line, "%s", error_text (error));
+}
+
+const Type *
+load_type (Loader *loader, const KeyFile *file, const KeySection *section)
+{
+  const char *name = key_section_value (section, "Type");
+  const Type *type = type_find (name);
+
+  if (type == NULL)
+    {
+      g_autofree char *quoted = quote_text (name);
+
+      faults_add (loader->faults, file->path, key_section_line (section, "Type"),
+                  "there is no type %s", quoted);
+    }
+  return type;
+}
+
+char *
+load_text (
+    Loader *loader, const KeyFile *file, const KeySection *section, const char *key, gsize max)
+{
+  const char *text = key_section_value (section, key);
+  g_autoptr (JsonTree) value = json_tree_new_string (text);
+  g_autoptr (GError) error = NULL;
+
+  if (strlen (text) > max)
+    faults_add (loader->faults, file->path, key_section_line (section, key),
+                "%s= is longer than %" G_GSIZE_FORMAT " bytes", key, max);
+  else if (!type_check (type_find ("line"), key, value, &error))
+    load_fault (loader, file, key_section_line (section, key), error);
+  else
+    return g_strdup (text);
+  return NULL;
+}
+
+JsonTree *
+load_value (Loader *loader,
+            const KeyFile *file,
+            const KeySection *section,
+            const char *key,
+            const Type *type,
+            const char *name)
+{
+  const KeyEntry *entry = key_section_entry (section, key);
+  g_autoptr (GError) error = NULL;
+  JsonTree *value;
+
+  if (entry == NULL)
+    return NULL;
+  value = type_from_text (type, name, entry->value, &error);
+  if (value == NULL)
+    load_fault (loader, file, entry->line, error);
+  return value;
+}
+
+guint
+load_number (Loader *loader, const KeyFile *file, const KeyEntry *entry, guint max)
+{
+  guint64 number;
+
+  if (entry->value[0] != '0' &&
+      g_ascii_string_to_unsigned (entry->value, 10, 1, max, &number, NULL))
+    return (guint) number;
+  faults_add (loader->faults, file->path, entry->line, "%s= is a number from 1 to %u", entry->key,
+              max);
+  return 0;
+}
+
+gboolean
+loader_find_user (Loader *loader, const char *name, uid_t *out_uid)
+{
+  gpointer known = NULL;
+  guint64 entry;
+  uid_t uid;
+
+  if (!g_hash_table_lookup_extended (loader->users, name, NULL, &known))
+    {
+      entry = loader->names->user_by_name (name, &uid) ? (guint64) uid + 1 : 0;
+      known = GSIZE_TO_POINTER (entry);
+      g_hash_table_insert (loader->users, g_strdup (name), known);
+    }
+  entry = GPOINTER_TO_SIZE (known);
+  if (entry == 0)
+    return FALSE;
+  *out_uid = (uid_t) (entry - 1);
+  return TRUE;
+}
+
+gboolean
+load_user (Loader *loader,
+           const KeyFile *file,
+           guint line,
+           const char *key,
+           const char *name,
+           uid_t *out_uid)
+{
+  g_autofree char *quoted = quote_text (name);
+  g_autofree char *back = NULL;
+  uid_t uid;
+
+  if (!name_is_user (name))
+    faults_add (loader->faults, file->path, line, "%s=: %s is not the name of a user", key, quoted);
+  else if (!loader_find_user (loader, name, &uid))
+    faults_add (loader->faults, file->path, line, "%s=: there is no user %s", key, quoted);
+  else if (!loader->names->user_by_uid (uid, &back) || strcmp (back, name) != 0)
+    faults_add (loader->faults, file->path, line, "%s=: uid %u of user %s is another user's too",
+                key, (guint) uid, quoted);
+  else
+    {
+      *out_uid = uid;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* --- of a rule --- */
+
+void
+rule_fault (const RuleLoad *load, const char *key, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  faults_add (load->loader->faults, load->file->path, key_section_line (load->section, key), "%s",
+              text);
+}
+
+char **
+rule_words (const RuleLoad *load, const char *key)
+{
+  const KeyEntry *entry = key_section_entry (load->section, key);
+
+  if (entry == NULL)
+    return NULL;
+  return key_entry_words (load->file, entry, POLICY_MAX_WORDS, load->loader->faults);
+}
