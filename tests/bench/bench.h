@@ -44,6 +44,7 @@ void library_audit (Series *series); /* more: SHA-256 of as many bytes */
 void call_empty (Series *series);
 void call_submit (Series *series);   /* stays pending */
 void call_withdraw (Series *series); /* whatever this process has pending */
+void call_forget (Series *series);   /* what somebody else has ended */
 void call_denied (Series *series);   /* by a rule */
 void call_unknown (Series *series);  /* an action that there is not */
 /* call_arguments: (transfer floating): a{sv} of 12 values of 80 bytes, each time others. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Calls of one agent over the system bus, and the service that does nothing, to hold them against. */
+/* Calls of one agent over the system bus, and the service that does nothing, to hold them against.
+ */
 #include "tests/bench/bench.h"
 
 #include <string.h>
@@ -67,9 +68,8 @@ run_id (void)
 
   if (run == NULL)
     {
-      g_autoptr (GVariant) reply = call_service (
-          PATH, AGENT, "OpenRun",
-          g_variant_new_parsed ("({'label': <'bench'>},)"));
+      g_autoptr (GVariant) reply =
+          call_service (PATH, AGENT, "OpenRun", g_variant_new_parsed ("({'label': <'bench'>},)"));
 
       g_variant_get (reply, "(s)", &run);
     }
@@ -104,8 +104,7 @@ static GVariant *
 submission (const char *action)
 {
   return g_variant_ref_sink (g_variant_new ("(ss@a{sv}@a{sv})", run_id (), action,
-                                            call_arguments (),
-                                            g_variant_new_parsed ("@a{sv} {}")));
+                                            call_arguments (), g_variant_new_parsed ("@a{sv} {}")));
 }
 
 void
@@ -145,6 +144,12 @@ call_withdraw (Series *series)
       reply = call_service (path, REQUEST, "Withdraw", NULL);
       series_add (series, start);
     }
+  g_clear_pointer (&pending, g_ptr_array_unref);
+}
+
+void
+call_forget (Series *series)
+{
   g_clear_pointer (&pending, g_ptr_array_unref);
 }
 

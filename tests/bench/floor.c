@@ -51,9 +51,8 @@ floor_commit (Series *series)
   char body[ROW];
 
   memset (body, 'x', sizeof body);
-  g_assert_cmpint (
-      sqlite3_prepare_v2 (db, "INSERT INTO row (body) VALUES (?)", -1, &insert, NULL), ==,
-      SQLITE_OK);
+  g_assert_cmpint (sqlite3_prepare_v2 (db, "INSERT INTO row (body) VALUES (?)", -1, &insert, NULL),
+                   ==, SQLITE_OK);
   for (guint i = 0; i < series->n; i++)
     {
       double start;
@@ -95,11 +94,9 @@ void
 floor_verify (Series *series)
 {
   g_autoptr (TestKey) key = test_key_new (PASSKEY_ES256);
-  g_auto (Assertion) assertion =
-      test_assertion (key,
-                      test_client_data ("webauthn.get", key->challenge, sizeof key->challenge,
-                                        TEST_RP, ""),
-                      test_auth_data (TEST_RP, TEST_FLAGS, 1, NULL));
+  g_auto (Assertion) assertion = test_assertion (
+      key, test_client_data ("webauthn.get", key->challenge, sizeof key->challenge, TEST_RP, ""),
+      test_auth_data (TEST_RP, TEST_FLAGS, 1, NULL));
 
   fido_init (0);
   for (guint i = 0; i < series->n; i++)

@@ -54,8 +54,7 @@ record_make (const PolicyAction *action, GVariant *arguments)
     {
       const PolicyArgument *argument = g_ptr_array_index (action->arguments, i);
 
-      record_builder_argument (builder, argument->name, argument->label,
-                               type_name (argument->type),
+      record_builder_argument (builder, argument->name, argument->label, type_name (argument->type),
                                json_tree_copy (g_ptr_array_index (values, i)));
     }
   for (guint i = 0; i < action->settings->len; i++)

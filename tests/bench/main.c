@@ -21,14 +21,15 @@ typedef struct
 } Measure;
 
 static const Measure measures[] = {
-  { "commit", floor_commit },      { "verify", floor_verify },
-  { "spawn", floor_spawn },        { "sudo", floor_sudo },
-  { "pkexec", floor_pkexec },      { "record", library_record },
-  { "audit", library_audit },      { "empty", call_empty },
-  { "submit", call_submit },       { "withdraw", call_withdraw },
-  { "denied", call_denied },       { "unknown", call_unknown },
-  { "crowd-empty", crowd_empty },  { "crowd-submit", crowd_submit },
-  { "crowd-withdraw", crowd_withdraw }, { "approve", person_approve },
+  { "commit", floor_commit },       { "verify", floor_verify },
+  { "spawn", floor_spawn },         { "sudo", floor_sudo },
+  { "pkexec", floor_pkexec },       { "record", library_record },
+  { "audit", library_audit },       { "empty", call_empty },
+  { "submit", call_submit },        { "withdraw", call_withdraw },
+  { "forget", call_forget },        { "denied", call_denied },
+  { "unknown", call_unknown },      { "crowd-empty", crowd_empty },
+  { "crowd-submit", crowd_submit }, { "crowd-withdraw", crowd_withdraw },
+  { "approve", person_approve },
 };
 
 double
