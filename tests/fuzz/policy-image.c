@@ -165,9 +165,10 @@ policy_image (const char *text, gsize len)
     {
       const Part *part = g_ptr_array_index (parts, i);
       gboolean module = strcmp (part->folder, "modules") == 0;
+      g_autofree char *path = g_strdup_printf ("/%s/%s", part->folder, part->name);
 
       g_variant_builder_add (
-          &files, "(ssbs@ay)", part->folder, part->name, module || part->mark == '+', "/f",
+          &files, "(ssbs@ay)", part->folder, part->name, module || part->mark == '+', path,
           g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, part->text, part->len, 1));
       if (module && part->mark != '-')
         g_variant_builder_add (&modules, "(ss@ay)", part->name, "/m",
