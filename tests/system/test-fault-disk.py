@@ -17,8 +17,8 @@ from undersign_test import authenticator, crash, fault, handover, tap  # noqa: E
 from undersign_test.crash import KIM, LEAD  # noqa: E402
 
 HOST_KEY = f"{fault.LEDGER}host.key"
-# What a sweep of all its steps cannot miss.
-MET = ("ledger.db", "ledger.db-wal", "mark", "mark.new", "host.key.new")
+# What each execution writes.
+WRITTEN = (f"{fault.LEDGER}ledger.db-wal", f"{fault.MARK}mark.new")
 
 
 class Disk(unittest.TestCase):
@@ -26,7 +26,7 @@ class Disk(unittest.TestCase):
     def setUpClass(cls):
         cls.bed = crash.Bed(most=3 if crash.sanitized() else 6)
         cls.bed.start()
-        cls.addClassCleanup(cls.bed.demand_covered, fault.DISKS, MET)
+        cls.addClassCleanup(cls.bed.say_covered)
         cls.addClassCleanup(cls.bed.world.check_logs)
         cls.addClassCleanup(cls.bed.stop)
 
@@ -65,13 +65,19 @@ class Disk(unittest.TestCase):
             self.bed.look()
         self.sweep(step)
 
+    def execute(self):
+        request = self.before(self.bed.approved)
+        with self.bed.harmed() as ended:
+            ended.value = self.bed.broker.execute(request)
+        self.bed.settle(request, ended)
+
     def test_execute(self):
-        def step():
-            request = self.before(self.bed.approved)
-            with self.bed.harmed() as ended:
-                ended.value = self.bed.broker.execute(request)
-            self.bed.settle(request, ended)
-        self.sweep(step)
+        self.sweep(self.execute)
+
+    def test_y_each_kind_and_file(self):
+        """Whatever was chosen, each kind of fault and each file that is written has been met."""
+        self.bed.cover(self, self.execute, fault.DISKS, WRITTEN, fault.EXECUTOR_SERVES)
+        self.bed.works()
 
     def test_close(self):
         def step():

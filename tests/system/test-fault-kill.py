@@ -21,8 +21,7 @@ class Kill(unittest.TestCase):
     def setUpClass(cls):
         cls.bed = crash.Bed(most=4 if crash.sanitized() else 8)
         cls.bed.start()
-        cls.addClassCleanup(cls.bed.demand_covered, (fault.DEATH, fault.TORN_DEATH),
-                            ("ledger.db-wal", "mark", "mark.new"))
+        cls.addClassCleanup(cls.bed.say_covered)
         cls.addClassCleanup(cls.bed.world.check_logs)
         cls.addClassCleanup(cls.bed.stop)
 
@@ -114,6 +113,12 @@ class Kill(unittest.TestCase):
             self.bed.assert_refused("closed", self.bed.broker.execute, request)
             self.bed.look()
         self.sweep(step, fault.EXECUTOR_SERVES, (fault.DEATH, fault.TORN_DEATH))
+
+    def test_y_each_kind_and_file(self):
+        self.bed.cover(self, self.execute, (fault.DEATH, fault.TORN_DEATH),
+                       (f"{fault.LEDGER}ledger.db-wal", f"{fault.MARK}mark.new"),
+                       fault.EXECUTOR_SERVES)
+        self.bed.works()
 
     def test_prepare(self):
         def step():
