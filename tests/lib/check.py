@@ -2,6 +2,7 @@
 """What tests/check runs, once its packages are there: builds, suites, and the count of both."""
 
 import argparse
+import concurrent.futures
 import glob
 import os
 import re
@@ -177,23 +178,36 @@ class Check:
                     process.wait()
 
     def run(self):
+        """Two things at a time: most suites wait more than they work."""
         source = os.path.join(self.work, "source")
         os.mkdir(source, 0o755)
         builds.copy_source(os.path.dirname(TESTS), source)
-        self.authenticators(source)
-        sanitized = self.compile("sanitizers", SANITIZERS)
-        if sanitized:
-            self.meson_test(sanitized)
-        release = self.compile("release", ["--buildtype=debugoptimized"])
-        self.compile("clang", ["--buildtype=debug"], compiler="clang")
+        with concurrent.futures.ThreadPoolExecutor(1) as beside:
+            keys = beside.submit(self.authenticators, source)
+            sanitized = self.compile("sanitizers", SANITIZERS)
+            release = self.compile("release", ["--buildtype=debugoptimized"])
+            self.compile("clang", ["--buildtype=debug"], compiler="clang")
+            keys.result()
+            if sanitized:
+                self.meson_test(sanitized)
+            checked = beside.submit(self.checked, release)
+            self.installed(sanitized, release)
+            checked.result()
+
+    def checked(self, release):
+        """What needs no root and no users: the static gates and the mutants."""
+        if release:
+            self.static(release)
+        self.mutants()
+
+    def installed(self, sanitized, release):
+        """What installs a build somewhere: the namespace, and a systemd that boots."""
         for build in (sanitized, release):
             if build:
                 self.system_tests(build)
                 self.demonstration(build)
         if release:
             self.booted(release)
-            self.static(release)
-        self.mutants()
 
     def finish(self):
         for suite, name, note in self.tally.failures:

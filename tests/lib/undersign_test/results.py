@@ -8,6 +8,7 @@ comes out too low must not look like success.
 import fnmatch
 import json
 import re
+import threading
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
@@ -66,9 +67,10 @@ def read_meson_log(path):
 
 
 class Tally:
-    """The counts of one run of tests/check."""
+    """The counts of one run of tests/check; several threads may add to them."""
 
     def __init__(self, skips_path):
+        self.lock = threading.Lock()
         self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.allowed = self._read_skips(skips_path)
@@ -90,13 +92,14 @@ class Tally:
         """Counts one result; a skip that is not on the list counts as a failure."""
         if outcome == SKIPPED and not self._may_skip(suite, name):
             outcome, note = FAILED, f"skipped, and not on tests/skips: {note}"
-        if outcome == PASSED:
-            self.passed += 1
-        elif outcome == SKIPPED:
-            self.skipped += 1
-        else:
-            self.failed += 1
-            self.failures.append((suite, name, note))
+        with self.lock:
+            if outcome == PASSED:
+                self.passed += 1
+            elif outcome == SKIPPED:
+                self.skipped += 1
+            else:
+                self.failed += 1
+                self.failures.append((suite, name, note))
         return outcome
 
     def _may_skip(self, suite, name):
