@@ -24,6 +24,7 @@
 /* What may have no answer yet, see bus-share.h. */
 #define CALLS_MAX 8 /* of one connection */
 #define CALLS_UNKNOWN_MAX 4
+#define CALLS_UID_MAX 8 /* of one uid: the bus has 128 for all that polkit is asked of */
 #define ALL_CALLS_MAX 256
 #define ALL_BYTES_MAX (1024 * 1024)
 #define ALL_FDS_MAX 128
@@ -48,6 +49,7 @@ typedef struct
   BusCharge *charge;
   const AdminMember *member;
   const char *sender; /* owned by the message */
+  gboolean has_uid;
   uid_t uid;
 } Call;
 
@@ -161,6 +163,37 @@ read_uid (GVariant *reply, uid_t *out_uid)
   return TRUE;
 }
 
+/* How many calls of a uid have no answer yet, as far as it is known whose they are. */
+static guint
+calls_of (Admin *admin, uid_t uid)
+{
+  GHashTableIter iter;
+  gpointer key = NULL;
+  guint n = 0;
+
+  g_hash_table_iter_init (&iter, admin->calls);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    if (((const Call *) key)->has_uid && ((const Call *) key)->uid == uid)
+      n++;
+  return n;
+}
+
+/* Who calls: from now on the call counts as one of his. */
+static gboolean
+call_identify (Call *call, GVariant *reply, GError **error)
+{
+  if (reply == NULL || !read_uid (reply, &call->uid))
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
+                         "the bus does not say who calls");
+  bus_share_know (call->admin->share, call->sender, call->uid);
+  bus_share_forget (call->admin->share, call->sender);
+  if (calls_of (call->admin, call->uid) >= CALLS_UID_MAX)
+    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
+                         "%d calls of this uid wait for an answer", CALLS_UID_MAX);
+  call->has_uid = TRUE;
+  return TRUE;
+}
+
 static void
 on_credentials (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -171,14 +204,11 @@ on_credentials (GObject *source, GAsyncResult *result, gpointer data)
       g_dbus_connection_call_finish (G_DBUS_CONNECTION (source), result, NULL);
   gboolean interactive = FALSE;
 
-  if (reply == NULL || !read_uid (reply, &call->uid))
+  if (!call_identify (call, reply, &error))
     {
-      us_error_set (&error, US_ERROR_REFUSED, US_REASON_IDENTITY, "the bus does not say who calls");
       call_reply (call, NULL, error);
       return;
     }
-  bus_share_know (call->admin->share, call->sender, call->uid);
-  bus_share_forget (call->admin->share, call->sender);
   if (call->member->bound)
     {
       call_handle (call);

@@ -6,9 +6,11 @@ usage: test-admin.py DAEMON EXECUTOR [TEST…]   (the two programs of this folde
 """
 
 import os
+import queue
 import re
 import stat
 import sys
+import threading
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -197,6 +199,33 @@ class Hangs(Base):
             except raw.BusError as error:
                 if "in time" not in error.text or time.monotonic() > end:
                     raise
+
+
+class Share(Base):
+    authorise_seconds = 300
+
+    def test_one_uid_leaves_polkit_to_others(self):
+        """The bus lets 128 calls wait for polkit: who has 8 of them is told to wait himself."""
+        self.mock("SimulateHang", "(b)", (True,))
+        answers = queue.Queue()
+        for _ in range(3):
+            caller = Caller(self.address)
+            for _ in range(3):
+                threading.Thread(target=self.ask, args=(caller, answers), daemon=True).start()
+        self.assertEqual(answers.get(timeout=60).name, raw.ERROR + "LimitExceeded")
+        self.mock("SimulateHang", "(b)", (False,))
+        self.mock("ReleaseHangingCalls", "()", ())
+        for _ in range(8):
+            self.assertEqual(answers.get(timeout=60).name, raw.ERROR + "Refused")
+        self.assertEqual(self.handed_over(), [])
+
+    @staticmethod
+    def ask(caller, answers):
+        try:
+            caller.call("Halt", "(s)", ("x",), timeout=120)
+            answers.put(raw.BusError("", "it was allowed"))
+        except raw.BusError as error:
+            answers.put(error)
 
 
 class NoPolkit(Base):
