@@ -147,7 +147,8 @@ class Messages(Attacker):
 
         self.attack(AGENT, [
             submit(paper, ()), submit([("a", 1)], files[:1]),
-            submit([("a", 0xffffffff)], files[:1]), *(submit(paper, [fd]) for fd in files), submit(paper * 17, files[:1]),
+            submit([("a", 0xffffffff)], files[:1]), submit(paper * 17, files[:1]),
+            *(submit(paper, [fd]) for fd in files),
             submit([("a", at) for at in range(len(files))], files)], ("InvalidArgument",))
         self.attack(AGENT, [self.call(bus.AGENT, "ListRequests", files=files[:1]),
                             self.call(bus.AGENT, "GetInfo", files=files)], ("InvalidArgument",))

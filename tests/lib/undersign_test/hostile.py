@@ -25,7 +25,6 @@ ADMIN_PATH = f"{bus.PATH}/Admin"
 INTROSPECTABLE = "org.freedesktop.DBus.Introspectable"
 SIMPLE = {"s": "x", "o": "/", "u": 0, "t": 0, "b": 0, "h": 0, "ay": b"", "v": ("s", "x"),
           "a{sv}": {}, "av": [], "as": [], "y": 0, "g": "s", "d": 0.0, "a{ss}": {}}
-MIB = 1 << 20
 
 
 def members():
@@ -117,9 +116,6 @@ class Hostile:
 class Attacker(Denial):
     @classmethod
     def setUpClass(cls):
-        # What is freed is to be seen to be free.
-        options = os.environ.get("ASAN_OPTIONS", "detect_stack_use_after_return=0")
-        os.environ["ASAN_OPTIONS"] = f"{options}:quarantine_size_mb=4"
         super().setUpClass()
         print(f"# UNDERSIGN_SEED={SEED}", flush=True)
 

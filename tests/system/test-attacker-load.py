@@ -1,0 +1,253 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""More calls than anybody can answer, callers that leave, and a polkit that says no or nothing.
+
+UNDERSIGN_CALLS sets how many bad calls the flood has.  The time is never measured: that everybody is
+answered before the tests' patience is over is all that is asked.
+"""
+
+import contextlib
+import os
+import random
+import signal
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+
+from undersign_test import bus, tap, wire, world  # noqa: E402
+from undersign_test.denial import AGENT, LEAD, OTHER  # noqa: E402
+from undersign_test.hostile import (  # noqa: E402
+    MEMBERS, SEED, TARGET, Attacker, Hostile, simple, wrong_signatures)
+
+POLKIT_SERVICE = "/usr/share/dbus-1/system-services/org.freedesktop.PolicyKit1.service"
+FLOODERS = (AGENT, LEAD, "nobody", "root")
+BATCH = 50
+SLACK = 16 << 20  # bytes: a leak of 170 with each of 100000 calls is more
+
+
+class Load(Attacker):
+    def good_calls(self, request):
+        """One call of each member that may change nothing here, right in its form."""
+        about = wire.body_of("o", (request,))
+        return [
+            self.call(bus.AGENT, "GetInfo"), self.call(bus.AGENT, "ListActions"),
+            self.call(bus.AGENT, "ListRequests"),
+            self.call(bus.AGENT, "DescribeAction", "s", wire.body_of("s", ("test.rehearse",))),
+            self.call(bus.AGENT, "OpenRun", "a{sv}", wire.body_of("a{sv}", ({},))),
+            self.call(bus.AGENT, "Submit", "ssa{sv}a{sv}", wire.body_of("ssa{sv}a{sv}", (
+                self.run_id, "test.rehearse", {"target": ("s", "gone")}, {}))),
+            self.call(bus.APPROVER, "Register", "a{sv}", wire.body_of("a{sv}", ({},))),
+            self.call(bus.APPROVER, "GetCard", "o", about),
+            self.call(bus.APPROVER, "GetReceipt", "o", about),
+            self.call(bus.APPROVER, "GetStatement", "oa{sv}", wire.body_of("oa{sv}", (
+                request, {"decision": ("s", "approve"),
+                          "credential": ("ay", self.keys[LEAD].credential)}))),
+            self.call(bus.APPROVER, "Approve", "oaya{sv}", wire.body_of("oaya{sv}", (
+                request, b"{}", {name: ("ay", b"x") for name in (
+                    "credential", "client-data", "auth-data", "signature")}))),
+            self.call(bus.REQUEST, "GetState", path=request),
+            self.call(bus.REQUEST, "Watch", path=request),
+            self.call(bus.ADMIN, "Status"), self.call(bus.ADMIN, "ListPasskeys"),
+            self.call(bus.ADMIN, "ReadAudit", "tu", wire.body_of("tu", (1, 10))),
+            self.call(bus.ADMIN, "GetCheckpoint")]
+
+    def admin_calls(self):
+        return [self.call(interface, member, right, wire.body_of(right, [
+            simple(kind) for kind in bus.split(right)])) for interface, member, right in MEMBERS
+                if interface == bus.ADMIN and member != "FinishEnroll"]
+
+    # --- callers that leave ---
+
+    def test_disconnect(self):
+        """Callers that leave at once, or soon: whatever waits for them then has nobody to tell."""
+        request = self.pending(TARGET)
+        self.addCleanup(self.withdraw_all)
+        calls = self.good_calls(request)
+        for user in (AGENT, LEAD, "root"):
+            for _ in range(3):
+                for call, connection in zip(calls, wire.connect(user, len(calls))):
+                    with connection:
+                        for _ in range(self.rng.randrange(1, 4)):
+                            connection.begin(call)
+                        if self.rng.random() < 0.5:
+                            # Somewhere between the first step of the call and its last.
+                            connection.ask(wire.Call("org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                                     "org.freedesktop.DBus", "GetId", "", b""))
+        self.witness()
+        self.assert_state(request, "pending")
+
+    def withdraw_all(self):
+        for path, _, state in self.requests():
+            if state == "pending":
+                self.close(path)
+
+    def test_many_connections(self):
+        """As many as the bus lets one user have, each with as many calls as it may."""
+        connections = []
+        for _ in range(10):
+            connections += wire.connect("nobody", 20)
+        calls = [self.call(bus.AGENT, "GetInfo"), self.call(bus.APPROVER, "Register", "a{sv}",
+                                                            wire.body_of("a{sv}", ({},)))]
+        for connection in connections:
+            self.addCleanup(connection.close)
+            for call in calls * 4:
+                connection.begin(call)
+        self.witness()
+        for connection in connections:
+            for _ in calls * 4:
+                _, answer = connection.answer()
+                self.assertIn(answer.name, [bus.ERROR + name for name in (
+                    "NotAgent", "NotApprover", "LimitExceeded")])
+
+    # --- thousands ---
+
+    def bad_calls(self, user, rng):
+        """Bytes of calls that are refused; the flood gives them their serials."""
+        hostile = Hostile(rng)
+        made = []
+        for interface, member, right in MEMBERS:
+            made += [self.call(interface, member, wrong, wire.body_of(wrong, [
+                simple(kind) for kind in bus.split(wrong)])) for wrong in wrong_signatures(right)]
+            if right and user != "root" and member not in ("OpenRun", "Register"):
+                made += [self.call(interface, member, right, hostile.body(right)) for _ in range(8)]
+            made.append(self.call(interface, member, right, wire.body_of(right, [
+                simple(kind) for kind in bus.split(right)]), path="/nowhere"))
+        return [bytearray(wire.call_bytes(call)) for call in made if len(call.body) < 20000]
+
+    def flood(self, user, count):
+        """In a process of its own: @count bad calls, as fast as the bus takes them."""
+        rng = random.Random(f"{SEED} flood {user}")
+        calls = self.bad_calls(user, rng)
+        connections = wire.connect(user, 4)
+        sent = 0
+        while sent < count:
+            connection = rng.choice(connections)
+            batch = rng.choices(calls, k=min(BATCH, count - sent))
+            together = bytearray()
+            for one in batch:
+                connection.serial += 1
+                one[2] = wire.NO_REPLY if rng.random() < 0.5 else 0
+                struct.pack_into("<I", one, 8, connection.serial)
+                together += one
+            connection.send(bytes(together))
+            sent += len(batch)
+            connection.drain()
+        for connection in connections:
+            answer = None
+            while answer is None or answer.name == bus.ERROR + "LimitExceeded":
+                answer = connection.ask(self.call(bus.AGENT, "GetInfo"))
+        return 0
+
+    def floods(self, count):
+        """All flooders at once, while who has done nothing is served."""
+        children = []
+        for user in FLOODERS:
+            sys.stdout.flush()
+            pid = os.fork()
+            if pid == 0:
+                status = 1
+                try:
+                    status = self.flood(user, count // len(FLOODERS))
+                except BaseException as error:  # whatever it is must not return into the test
+                    print(f"# {user}: {error!r}", flush=True)
+                finally:
+                    os._exit(status)
+            children.append(pid)
+        served = 0
+        while children:
+            self.witness()
+            served += 1
+            pid, status = os.waitpid(children[0], os.WNOHANG)
+            if pid != 0:
+                children.remove(pid)
+                self.assertEqual(status, 0, "a flooder did not come to its end")
+        return served
+
+    def test_flood(self):
+        with open(f"/proc/{self.processes['undersignd']}/maps", encoding="ascii") as maps:
+            sanitized = "libasan" in maps.read()
+        count = int(os.environ.get("UNDERSIGN_CALLS") or (20000 if sanitized else 100000))
+        self.request = f"{bus.PATH}/request/{'0' * 32}"
+        self.floods(count // 5)
+        before = {pid: self.memory_of(pid) for pid in self.all_pids()}
+        served = self.floods(count)
+        print(f"# {count} bad calls; meanwhile {served * 2} others were served", flush=True)
+        for pid, size in before.items():
+            if not sanitized:  # they keep what was freed, and find what was lost themselves
+                world.wait_until(lambda pid=pid, size=size: self.memory_of(pid) <= size + SLACK,
+                                 f"process {pid} has given back its memory")
+            print(f"# {size // 1024} KiB before, {self.memory_of(pid) // 1024} after", flush=True)
+
+    # --- polkit ---
+
+    @contextlib.contextmanager
+    def no_polkit(self):
+        """The bus cannot start one; after it there is one again."""
+        os.rename(POLKIT_SERVICE, POLKIT_SERVICE + ".away")
+        try:
+            self.world.reload_bus()
+            yield
+        finally:
+            os.rename(POLKIT_SERVICE + ".away", POLKIT_SERVICE)
+            self.world.reload_bus()
+            self.world.polkit.restart()
+
+    def everybody(self, before_answers=None):
+        """All members of the administrator's, from every side at once: all are denied."""
+        calls = self.admin_calls()
+        users = (AGENT, LEAD, "nobody", "root")
+        waiting = []
+        for user in users:
+            for at in range(0, len(calls), 4):
+                made = wire.connect(user)[0]
+                self.addCleanup(made.close)
+                for call in calls[at:at + 4]:
+                    made.begin(call)
+                waiting.append((made, len(calls[at:at + 4])))
+        if before_answers is not None:
+            before_answers()
+        refused = 0
+        for made, count in waiting:
+            for _ in range(count):
+                _, answer = made.answer()
+                self.assertIn((answer.name, answer.text.partition(":")[0]), (
+                    (bus.ERROR + "Refused", "denied-by-rule"),
+                    (bus.ERROR + "LimitExceeded", "limit")), answer)
+                refused += answer.name == bus.ERROR + "Refused"
+        self.assertGreaterEqual(refused, 8 * len(users))
+
+    def test_polkit_denies(self):
+        for user in (AGENT, LEAD, "nobody"):
+            self.attack(user, self.admin_calls(), ("Refused",))
+
+    def test_polkit_hangs(self):
+        """A polkit that is stopped allows nothing, and nothing later; agents do not notice it."""
+        polkit = self.world.polkit.process.pid
+        os.kill(polkit, signal.SIGSTOP)
+        self.addCleanup(os.kill, polkit, signal.SIGCONT)
+        self.everybody(lambda: self.peer(OTHER).call(bus.AGENT, "GetInfo"))
+        os.kill(polkit, signal.SIGCONT)
+        self.witness()
+
+    def test_polkit_dies(self):
+        """In the middle of its answers."""
+        polkit = self.world.polkit
+        os.kill(polkit.process.pid, signal.SIGSTOP)
+
+        def kill():
+            self.peer(OTHER).call(bus.AGENT, "GetInfo")
+            polkit.process.kill()
+            polkit.process.wait()
+
+        with self.no_polkit():
+            self.everybody(kill)
+
+    def test_polkit_is_absent(self):
+        self.world.polkit.stop()
+        with self.no_polkit():
+            self.everybody()
+
+
+if __name__ == "__main__":
+    tap.main("system/attacker-load")
