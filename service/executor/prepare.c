@@ -55,7 +55,10 @@ votes_collect (Executor *executor,
   if (votes_match (votes, requirements, NULL, &taken, &needed, &local))
     return TRUE;
   return us_error_set (error, US_ERROR_NO_APPROVER, US_REASON_NO_APPROVER,
-                       "%u persons are needed, %u could approve", needed, taken);
+                       "%u %s needed who may approve and has a passkey of a kind that the rule takes; "
+                       "there %s %u",
+                       needed, needed == 1 ? "person is" : "persons are", taken == 1 ? "is" : "are",
+                       taken);
 }
 
 static GVariant *

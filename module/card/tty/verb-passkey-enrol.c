@@ -174,9 +174,8 @@ verb_passkey_enrol (const Trust *trust, int argc, char **argv, GError **error)
   g_clear_pointer (&terminal, terminal_close);
   if (!made || !finish (admin, key, begun, &registration, error))
     return failed (&options, error);
-  if (options.security)
-    say ("Enrolled for %s, as %s.", user, key_kind (key));
-  else
-    say ("Enrolled for %s. \"undersign passkey list\" shows where it is kept.", user);
+  say ("Enrolled for %s, as %s.", user, options.security ? key_kind (key) : "software");
+  if (!options.security)
+    say ("It counts where a rule has Passkeys=software; \"undersign passkey list\" shows where it is.");
   return EXIT_OK;
 }
