@@ -23,6 +23,13 @@ G_BEGIN_DECLS
 typedef struct Ledger Ledger;
 
 /*
+ * What writes is one transaction, and TRUE says that it is on the disk.  An error says that it had
+ * no effect, but for one case: where the sync of the commit fails, what was written may still turn up
+ * when the file is opened next (a consumption as unknown, an enrolment as one).  So after an error of
+ * the disk the ledger is asked, not assumed.
+ */
+
+/*
  * ledger_open:
  * @state_dir: holds ledger.db; created there on first use
  * @runtime_dir: holds seal.key, mark and the locks of requests that are executing
