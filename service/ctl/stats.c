@@ -6,8 +6,6 @@
  */
 #include "service/ctl/ctl.h"
 
-#include "dbus/error.h"
-#include "dbus/reason.h"
 #include "service/base/chain.h"
 #include "service/base/clock.h"
 #include "service/base/shape.h"
@@ -200,8 +198,8 @@ run_stats (Ctl *ctl, char **arguments, GError **error)
       time = strlen (since) == strlen ("2026-11-30") ? g_strconcat (since, "T00:00:00Z", NULL)
                                                      : g_strdup (since);
       if (!clock_parse (time, &stats.from))
-        return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                             "--since must be as 2026-11-30 or 2026-11-30T09:00:00Z");
+        return ctl_bad_word (
+            ctl, error, "--since must be as 2026-11-30 or 2026-11-30T09:00:00Z, not \"%s\"", since);
     }
   if (!(file != NULL ? log_walk_file (file, &funcs, &stats, error)
                      : log_walk (ctl, 1, &funcs, &stats, error)))

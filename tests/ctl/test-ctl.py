@@ -549,7 +549,7 @@ class Evidence(Log):
         self.assertEqual(text.count("warning"), 1)
         found = self.json("stats", "--since=2026-12-01", "--file", f"{self.folder}/x")
         self.assertEqual(found["approvers"], [])
-        self.json("stats", "--since=x", status=1)
+        self.assertIn('"x"', self.json("stats", "--since=x", status=126)["text"])
         self.refused("chain", "--file", self.export("y", entries[1:]))
 
     def test_prune(self):

@@ -3,7 +3,7 @@
 #include "module/card/tty/program.h"
 
 static const VerbEntry verbs[] = {
-  { "enrol", verb_passkey_enrol, "make a passkey on this computer and enrol it" },
+  { "enrol", verb_passkey_enrol, "make a passkey, here or on a security key, and enrol it" },
   { "list", verb_passkey_list, "list the passkeys that are kept on this computer" },
   { "revoke", verb_passkey_revoke, "revoke a passkey and remove it from this computer" },
   { NULL, NULL, NULL },
