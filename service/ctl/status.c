@@ -46,12 +46,23 @@ print_json (GVariant *status, gboolean running, const char *halted, const char *
   output_json (tree);
 }
 
+/* The first line: what a person who sees no more must know. */
+static const char *
+summary_of (gboolean running, const char *policy)
+{
+  if (running)
+    return policy[0] == '\0' ? "execution is running"
+                             : "nothing can be executed: policy is invalid";
+  return policy[0] == '\0' ? "nothing can be executed: execution is halted"
+                           : "nothing can be executed: execution is halted and policy is invalid";
+}
+
 static void
 print_text (GVariant *status, gboolean running, const char *halted, const char *policy)
 {
   const char *head = "";
 
-  puts (running ? "execution is running" : "nothing is executed");
+  puts (summary_of (running, policy));
   if (halted[0] != '\0')
     output_field ("halted", halted);
   if (policy[0] == '\0')

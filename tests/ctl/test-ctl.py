@@ -227,8 +227,16 @@ class Verbs(Base):
             "actions": "3", "agents": "2", "rules": "5", "passkeys": "1",
             "requests": str(1 << 60), "audit": "17", "head": "sha256:00"})
         text = self.ctl("status")
-        self.assertIn("nothing is executed\n", text)
+        self.assertTrue(text.startswith(
+            "nothing can be executed: execution is halted and policy is invalid\n"), text)
         self.assertIn("  policy fault: b:2: y\\u{001B}\n", text)
+        for running, policy, line in (
+                (True, "", "execution is running\n"),
+                (True, "a:1: x", "nothing can be executed: policy is invalid\n"),
+                (False, "", "nothing can be executed: execution is halted\n")):
+            self.reply(Status=("(a{sv})", ({"running": ("b", running),
+                                            "policy": ("s", policy)},)))
+            self.assertTrue(self.ctl("status").startswith(line), line)
 
     def test_passkeys(self):
         def key(user, credential, active):
