@@ -252,7 +252,8 @@ class Broker:
             connection.send(EXECUTE, f"({PREPARED})", (request.prepared,), request.files)
             word = connection.receive("(s)")[0]
             if word != "consumed":
-                raise AssertionError(f"the first reply is {word}")
+                # The first reply was lost to a fault, and this is the second, of another type.
+                raise Gone("the first reply makes no sense")
             if on_consumed is not None:
                 on_consumed()
             return connection.receive("(ss)")[0]
