@@ -100,7 +100,7 @@ static gboolean
 aaguid_check (X509 *leaf, const guint8 aaguid[AAGUID_SIZE], GError **error)
 {
   g_autoptr (ASN1_OBJECT) oid = OBJ_txt2obj (AAGUID_OID, 1);
-  int at = X509_get_ext_by_OBJ (leaf, oid, -1);
+  int at = oid != NULL ? X509_get_ext_by_OBJ (leaf, oid, -1) : -1;
   X509_EXTENSION *extension = NULL;
   const ASN1_OCTET_STRING *value = NULL;
   const guint8 *data = NULL;
