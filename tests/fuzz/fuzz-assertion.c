@@ -10,6 +10,7 @@
 #include "service/passkey/auth-data.h"
 #include "service/passkey/public-key.h"
 #include "tests/fuzz/refusal.h"
+#include "tests/fuzz/starve.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
@@ -161,6 +162,21 @@ check_passed (const Passkey *passkey, const Assertion *assertion, guint32 counte
   g_assert (!passes (passkey, assertion->client_data, assertion->auth_data, signature));
 }
 
+typedef struct
+{
+  const Passkey *passkey;
+  const Assertion *assertion;
+} Attempt;
+
+static gboolean
+attempt (gpointer data)
+{
+  const Attempt *one = data;
+
+  return passes (one->passkey, one->assertion->client_data, one->assertion->auth_data,
+                 one->assertion->signature);
+}
+
 static void
 check_assertion (const Passkey *passkey, const Assertion *assertion, gsize bit)
 {
@@ -172,6 +188,7 @@ check_assertion (const Passkey *passkey, const Assertion *assertion, gsize bit)
   g_assert (ok == (error == NULL));
   g_assert (ok || g_error_matches (error, US_ERROR, US_ERROR_WRONG_ASSERTION));
   refusal_seen (error);
+  starve (attempt, &(Attempt){ passkey, assertion });
   if (!ok)
     return;
   g_assert (!passkey_verify (passkey, other, assertion, &counter, NULL));

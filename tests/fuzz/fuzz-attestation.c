@@ -6,6 +6,7 @@
  */
 #include "service/passkey/passkey.h"
 #include "tests/fuzz/refusal.h"
+#include "tests/fuzz/starve.h"
 
 #include "dbus/error.h"
 
@@ -31,6 +32,19 @@ static const char root[] = "-----BEGIN CERTIFICATE-----\n"
                            "Mg==\n"
                            "-----END CERTIFICATE-----\n";
 
+/* That of the seeds maker-*, likewise. */
+static const char second_root[] = "-----BEGIN CERTIFICATE-----\n"
+                                 "MIIBjDCCATKgAwIBAgIBAjAKBggqhkjOPQQDAjBEMQswCQYDVQQGEwJYWDEYMBYG\n"
+                                 "A1UECgwPVW5kZXJzaWduIHRlc3RzMRswGQYDVQQDDBJTZWNvbmQgRnV6emVkIFJv\n"
+                                 "b3QwIBcNMjAwMTAxMDAwMDAwWhgPOTk5OTEyMzEyMzU5NTlaMEQxCzAJBgNVBAYT\n"
+                                 "AlhYMRgwFgYDVQQKDA9VbmRlcnNpZ24gdGVzdHMxGzAZBgNVBAMMElNlY29uZCBG\n"
+                                 "dXp6ZWQgUm9vdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABA7Mo3/yvPi/nbKC\n"
+                                 "AzkJ7IVRS78AGoPhTVmdcY6tGj/744dnjgu0FRiToM2ucWKlIY2CPqg0T2qCepgA\n"
+                                 "95YNOHajEzARMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgdnx6\n"
+                                 "TwFT4u+J1hNc+OXtqCBuuYfNw9xf664vDez3LwgCIQDjUe9KWuXAYCpXkr5tZf3g\n"
+                                 "IUR4nRJo/NnO0KtsGf7SrA==\n"
+                                 "-----END CERTIFICATE-----\n";
+
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static AttestationRoots *
@@ -39,15 +53,24 @@ roots_make (void)
   g_autoptr (GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp ("undersign-fuzz-XXXXXX", NULL);
   g_autofree char *file = g_build_filename (folder, "root.pem", NULL);
+  g_autofree char *both = g_strconcat (root, second_root, NULL);
   AttestationRoots *roots = NULL;
 
-  g_file_set_contents_full (file, root, -1, G_FILE_SET_CONTENTS_NONE, 0644, &error);
+  g_file_set_contents_full (file, both, -1, G_FILE_SET_CONTENTS_NONE, 0644, &error);
   g_assert_no_error (error);
   roots = attestation_roots_load (folder, getuid (), &error);
   g_assert_no_error (error);
   g_unlink (file);
   g_rmdir (folder);
   return roots;
+}
+
+static gboolean
+attempt (gpointer data)
+{
+  g_autoptr (Passkey) passkey = passkey_register (data, NULL);
+
+  return passkey != NULL;
 }
 
 static void
@@ -66,6 +89,7 @@ enrol (GBytes *attestation, const AttestationRoots *roots)
   refusal_seen (error);
   g_assert (passkey != NULL || g_error_matches (error, US_ERROR, US_ERROR_WRONG_ASSERTION));
   g_assert (passkey == NULL || (passkey->credential != NULL && passkey->public_key != NULL));
+  starve (attempt, &registration);
 }
 
 int

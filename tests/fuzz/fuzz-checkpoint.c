@@ -11,6 +11,7 @@
 #include "service/base/memfd.h"
 #include "service/base/secret.h"
 #include "tests/fuzz/refusal.h"
+#include "tests/fuzz/starve.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
@@ -22,6 +23,18 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static const guint8 seed[ED25519_SEED_SIZE] = "undersign fuzz target: host key.";
 
+/* The target's own key, without memory: there is a signature or there is none. */
+static gboolean
+attempt_signing (gpointer data)
+{
+  g_autoptr (GBytes) body = g_bytes_new_static ("x", 1);
+  guint8 public[ED25519_PUBLIC_SIZE], signature[ED25519_SIGNATURE_SIZE];
+
+  return ed25519_public (data, public, NULL) &&
+         ed25519_sign (data, PAE_TYPE_CHECKPOINT, body, signature, NULL) &&
+         ed25519_verify (public, PAE_TYPE_CHECKPOINT, body, signature);
+}
+
 static GBytes *
 signed_with (GBytes *body)
 {
@@ -30,6 +43,7 @@ signed_with (GBytes *body)
   g_auto (Signed) sealed = { .body = g_bytes_ref (body), .signer = { .algorithm = SIGNER_EDDSA } };
   g_autoptr (JsonTree) tree = NULL;
 
+  starve (attempt_signing, secret);
   g_assert (ed25519_public (secret, public, NULL));
   g_assert (ed25519_sign (secret, PAE_TYPE_CHECKPOINT, body, signature, NULL));
   sealed.signer.public_key = g_bytes_new (public, sizeof public);

@@ -316,6 +316,7 @@ call (const Packet *packet)
   struct sockaddr_un address = { .sun_family = AF_UNIX };
   g_autofree char *folder = g_dir_make_tmp ("undersign-fuzz-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (folder, "sock", NULL);
+  g_autofree char *nowhere = g_strnfill (sizeof address.sun_path, 'x');
   g_auto (Handover) reply = { 0 };
   g_autoptr (GError) error = NULL;
   autofd listener = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -327,6 +328,7 @@ call (const Packet *packet)
   g_assert (!handover_call (path, HANDOVER_QUERY, g_variant_new ("(s)", ""), NULL, 0, REPLY_TYPE,
                             &reply, NULL, &error));
   g_assert (us_error_has_reason (error, US_REASON_UNREACHABLE));
+  g_assert (handover_connect (nowhere, 1, NULL) < 0);
   g_clear_error (&error);
   g_assert (bind (listener, (struct sockaddr *) &address, sizeof address) == 0);
   g_assert (listen (listener, 1) == 0);
