@@ -40,6 +40,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_assert (g_bytes_get_size (passkey->credential) <= PASSKEY_CREDENTIAL_MAX);
   key = public_key_new (passkey->algorithm, passkey->public_key, NULL);
   g_assert (key != NULL);
+  g_assert (public_key_new ((PasskeyAlgorithm) -257, passkey->public_key, NULL) == NULL);
   check_exact (data, size);
   return 0;
 }

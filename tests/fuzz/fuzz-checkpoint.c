@@ -111,6 +111,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
       check_changed (bytes, size);
       return 0;
     }
+  if (size == 0)
+    return 0;
   check_keys (data, size);
   if (!g_utf8_validate_len ((const char *) data, size, NULL) || memchr (data, 0, size) != NULL)
     return 0;

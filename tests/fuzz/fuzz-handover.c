@@ -24,6 +24,8 @@ static const char *const types[] = {
   WIRE_APPROVER_QUERY,  WIRE_APPROVER_REPLY, WIRE_ENROL,        WIRE_ENROL_REPLY,  WIRE_REVOKE,
   WIRE_PASSKEYS_REPLY,  WIRE_HALT,           WIRE_RESOLVE,      WIRE_AUDIT,        WIRE_AUDIT_REPLY,
   WIRE_STATUS_REPLY,    WIRE_MODULE_CALL,    WIRE_MODULE_REPLY, WIRE_POLICY_REPLY,
+  WIRE_MAY_PAUSE,       WIRE_MAY_PAUSE_REPLY, WIRE_RECEIPT,     WIRE_RECEIPT_REPLY,
+  WIRE_CHECKPOINT_REPLY, WIRE_PRUNE,          WIRE_PRUNE_REPLY,
 };
 
 /* Touches every leaf; the depth is limited by the type, and by GLib for variants in it. */

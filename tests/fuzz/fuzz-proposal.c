@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Requests as the broker hands them over, and the record that is rebuilt from them.  The first byte
- * says how many files come along ('a' none, 'b' one, …; 'A' three of 22 MiB).  The rest is request
- * and facts, of type REQUEST_TYPE: the bytes of a GVariant, or where it begins with "(" its text.
+ * says how many files come along ('a' none, 'b' one, …; 'A' three of 22 MiB; 'U' one without seals).
+ * The rest is request and facts, of type REQUEST_TYPE: the bytes of a GVariant, or where it begins with "(" its text.
  * What passes names only what policy knows, and is the same record a second time.
  */
 #include "service/base/encode.h"
@@ -10,6 +10,7 @@
 #include "service/base/memfd.h"
 #include "service/base/wire.h"
 #include "service/executor/proposal.h"
+#include "service/policy/constraint.h"
 #include "tests/fuzz/check-record.h"
 #include "tests/fuzz/policy-image.h"
 #include "tests/fuzz/refusal.h"
@@ -93,6 +94,21 @@ static const char policy_text[] =
     "Label=File\n"
     "Type=file\n"
     "Required=yes\n"
+    "@actions/a.e.action\n"
+    "[Action]\n"
+    "Summary=Look twice\n"
+    "Effect=read\n"
+    "[Executor]\n"
+    "Module=null\n"
+    "[Argument text]\n"
+    "Label=Text\n"
+    "Type=line\n"
+    "[Fact manager]\n"
+    "Label=Manager\n"
+    "Type=account\n"
+    "[Fact deputy]\n"
+    "Label=Deputy\n"
+    "Type=account\n"
     "@agents/agent.agent\n"
     "[Agent]\n"
     "Summary=An agent\n"
@@ -102,11 +118,27 @@ static const char policy_text[] =
     "@rules/all.rule\n"
     "[Rule all]\n"
     "Agents=agent\n"
-    "Actions=a.b a.c a.d\n"
+    "Actions=a.b a.c\n"
     "Decision=ask\n"
     "Passkeys=software\n"
     "Approvers=owner\n"
-    "Separation=agent\n";
+    "Separation=agent\n"
+    "[Rule hard]\n"
+    "Agents=agent\n"
+    "Actions=a.b\n"
+    "When=mode is hard\n"
+    "Decision=deny\n"
+    "[Rule look]\n"
+    "Agents=agent\n"
+    "Actions=a.d\n"
+    "Decision=allow\n"
+    "Limit=5/1d\n"
+    "[Rule twice]\n"
+    "Agents=agent\n"
+    "Actions=a.e\n"
+    "When=text not-empty\n"
+    "Decision=allow\n"
+    "Limit=5/1d\n";
 
 static GVariant *
 input_variant (const char *data, gsize size)
@@ -122,15 +154,55 @@ input_variant (const char *data, gsize size)
   return g_variant_is_normal_form (value) ? g_steal_pointer (&value) : NULL;
 }
 
+static guint
+files_number (guint8 letter)
+{
+  if (letter == 'A')
+    return 3;
+  return letter == 'U' ? 1 : (guint8) (letter - 'a') % (HANDOVER_MAX_FILES + 1);
+}
+
 static int
-file_new (gsize len)
+file_new (gsize len, gboolean sealed)
 {
   int fd = memfd_create ("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
   g_assert (fd >= 0 && ftruncate (fd, (off_t) len) == 0);
-  g_assert (fcntl (fd, F_ADD_SEALS,
-                   F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0);
+  if (sealed)
+    g_assert (fcntl (fd, F_ADD_SEALS,
+                     F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0);
   return fd;
+}
+
+/* Nothing of another kind than the argument's passes its constraints. */
+static void
+check_kinds (const PolicyAction *action)
+{
+  g_autoptr (JsonTree) truth = json_tree_new_boolean (TRUE);
+
+  for (guint i = 0; i < action->arguments->len; i++)
+    {
+      const PolicyArgument *argument = g_ptr_array_index (action->arguments, i);
+
+      if (type_wire (argument->type) == TYPE_WIRE_STRING)
+        g_assert (!constraint_check (argument, truth, NULL));
+    }
+}
+
+/* Nothing irreversible passes without asking. */
+static void
+check_decision (Executor *executor, const Proposal *proposal, const Record *record)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PolicyDecision) decision = decide (executor, record, &error);
+
+  g_assert ((decision == NULL) == (error != NULL));
+  refusal_seen (error);
+  if (decision == NULL)
+    return;
+  g_assert (decision->decision == DECISION_ASK || proposal->action->effect != EFFECT_IRREVERSIBLE);
+  g_assert (decision_lifetime (decision) > 0);
+  g_assert (decision_lifetime (decision) <= POLICY_LIFETIME_MAX);
 }
 
 static void
@@ -149,6 +221,8 @@ check_proposal (Executor *executor, const Proposal *proposal, GVariant *facts)
   g_assert (g_bytes_equal (record_bytes (record), record_bytes (again)));
   g_assert (strcmp (record_action_id (record), proposal->action->id) == 0);
   check_record (record);
+  check_decision (executor, proposal, record);
+  check_kinds (proposal->action);
 }
 
 static void
@@ -169,7 +243,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (GVariant) input =
       size > 0 ? input_variant ((const char *) data + 1, size - 1) : NULL;
   gboolean large = size > 0 && data[0] == 'A';
-  guint n_fds = size > 0 ? (large ? 3 : (guint) (data[0] - 'a') % (HANDOVER_MAX_FILES + 1)) : 0;
+  guint n_fds = files_number (size > 0 ? data[0] : 'a');
   g_autoptr (GBytes) image = policy_image (policy_text, strlen (policy_text));
   g_autoptr (GVariant) request = NULL;
   g_autoptr (GVariant) facts = NULL;
@@ -184,7 +258,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   request = g_variant_get_child_value (input, 0);
   facts = g_variant_get_child_value (input, 1);
   for (guint i = 0; i < n_fds; i++)
-    fds[i] = file_new (large ? 22 * 1024 * 1024 : i);
+    fds[i] = file_new (large ? 22 * 1024 * 1024 : i, data[0] != 'U');
 
   g_assert (proposal_new (&executor, request, fds, n_fds, &error) == NULL);
   g_assert (us_error_has_reason (error, US_REASON_POLICY_INVALID));
