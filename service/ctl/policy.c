@@ -13,9 +13,12 @@
 #include "service/policy/check.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define READER "undersign-executor"
 
 static gboolean no_users = FALSE;
 
@@ -92,6 +95,15 @@ check_json (const Ctl *ctl, const PolicySource *source, const PolicyNames *names
   return TRUE;
 }
 
+/* Where the service is not installed, there is no such group: others must be let in. */
+static gid_t
+reader_group (void)
+{
+  const struct passwd *reader = getpwnam (READER);
+
+  return reader != NULL ? reader->pw_gid : (gid_t) -1;
+}
+
 static gboolean
 run_check (Ctl *ctl, char **arguments, GError **error)
 {
@@ -99,7 +111,9 @@ run_check (Ctl *ctl, char **arguments, GError **error)
   PolicySource source = { .data_dir = config->data_dir,
                           .config_dir = config->config_dir,
                           .module_dir = config->module_dir,
-                          .owner = config->policy_owner };
+                          .owner = config->policy_owner,
+                          .must_be_readable = TRUE,
+                          .reader_group = reader_group () };
   const PolicyNames *names = no_users ? &policy_names_invented : &policy_names_system;
   struct stat status;
 
@@ -111,6 +125,7 @@ run_check (Ctl *ctl, char **arguments, GError **error)
       source.config_dir = arguments[0];
       source.owner = status.st_uid;
       source.staging = TRUE;
+      source.must_be_readable = status.st_uid == 0; /* else it is installed with other modes */
     }
   return ctl->json ? check_json (ctl, &source, names) : policy_check (&source, names, stdout);
 }

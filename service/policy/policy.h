@@ -150,6 +150,10 @@ typedef struct
   /* for a check before installation: @config_dir is a tree being prepared, which may bring
    * manifests of its own; modules need not be installed, and it is @data_dir that may be absent */
   gboolean staging;
+  /* for a check by somebody who can read more than the executor: what its user, whose primary
+   * group this is, could not read is a fault; of a tree being prepared, only what is in it */
+  gboolean must_be_readable;
+  gid_t reader_group;
 } PolicySource;
 
 /*

@@ -45,6 +45,27 @@ expected_owner (const Snapshot *snapshot, int dirfd, const char *path)
   return snapshot->source->owner;
 }
 
+/* The mode alone is asked: whoever checks may be root, whom no mode keeps out.  Neither root's nor
+ * the owner's bits help the executor, which is another user. */
+static void
+check_readable (Snapshot *snapshot, int dirfd, const char *name, const char *path)
+{
+  const PolicySource *source = snapshot->source;
+  mode_t needed = S_IROTH;
+  struct stat info;
+
+  if (!source->must_be_readable || fstatat (dirfd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return;
+  if (S_ISDIR (info.st_mode))
+    needed |= S_IXOTH;
+  if (info.st_gid == source->reader_group)
+    needed <<= 3;
+  if ((info.st_mode & needed) != needed)
+    faults_add (snapshot->faults, path, 0,
+                "undersign-executor cannot read it: its mode is %04o, which keeps others out",
+                (guint) (info.st_mode & 07777));
+}
+
 /* -1 where there is none or, with a fault, where it is not to be trusted. */
 static int
 open_folder (Snapshot *snapshot, int dirfd, const char *name, const char *path, gboolean needed)
@@ -114,6 +135,7 @@ read_file (Snapshot *snapshot,
       add_error (snapshot, path, error);
       return;
     }
+  check_readable (snapshot, dirfd, file_name, path);
   snapshot->bytes += g_bytes_get_size (file->content);
   file->folder = folder;
   file->name = g_strdup (name);
@@ -166,6 +188,8 @@ read_folder (
   autofd fd = open_folder (snapshot, parent, folder_name (folder), dir, FALSE);
   g_autoptr (GPtrArray) names = fd >= 0 ? list_folder (snapshot, fd, dir) : NULL;
 
+  if (fd >= 0)
+    check_readable (snapshot, parent, folder_name (folder), dir);
   for (guint i = 0; names != NULL && i < names->len; i++)
     {
       const char *name = g_ptr_array_index (names, i);
@@ -191,6 +215,8 @@ read_tree (Snapshot *snapshot, const char *path, gboolean shipped)
 
   if (fd < 0)
     return;
+  if (shipped || !snapshot->source->staging)
+    check_readable (snapshot, AT_FDCWD, path, path);
   for (guint i = 0; i < FOLDER_N; i++)
     read_folder (snapshot, fd, path, (Folder) i, shipped);
 }
@@ -219,6 +245,7 @@ hash_module (Snapshot *snapshot, int dirfd, const char *file_name, const char *p
         return g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, digest, 0, 1);
       return NULL;
     }
+  check_readable (snapshot, dirfd, file_name, path);
   g_checksum_update (checksum, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
   g_checksum_get_digest (checksum, digest, &len);
   return g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, digest, len, 1);
@@ -230,6 +257,8 @@ add_modules (Snapshot *snapshot, GPtrArray *names, GVariantBuilder *modules)
   const char *dir = snapshot->source->module_dir;
   autofd fd = dir != NULL ? open_folder (snapshot, AT_FDCWD, dir, dir, FALSE) : -1;
 
+  if (fd >= 0)
+    check_readable (snapshot, AT_FDCWD, dir, dir);
   for (guint i = 0; i < names->len; i++)
     {
       const char *name = g_ptr_array_index (names, i);

@@ -91,7 +91,7 @@ class Base(private_bus.BusTest):
     def setUp(self):
         super().setUp()
         for name in ("data", "config", "modules"):
-            os.mkdir(f"{self.folder}/{name}", 0o700)
+            os.mkdir(f"{self.folder}/{name}")
         self.reply()
         if self.service:
             self.start("admin", ["/usr/bin/python3", "-B", os.path.join(HERE, "admin.py"),
@@ -275,8 +275,8 @@ class Policy(Base):
     service = False
 
     def rule(self, text):
-        os.makedirs(f"{self.folder}/config/rules", mode=0o700, exist_ok=True)
-        self.write("config/rules/x.rule", text)
+        os.makedirs(f"{self.folder}/config/rules", exist_ok=True)
+        self.write("config/rules/x.rule", text, 0o644)
 
     def test_empty(self):
         self.assertEqual(self.json("policy", "check"),
@@ -293,13 +293,24 @@ class Policy(Base):
             self.assertIn("x.rule:3:", text)
             self.assertNotIn("\x1b", text)
 
+    def test_what_the_executor_cannot_read(self):
+        self.rule("[Rule x]\nAgents=*\nActions=*\nDecision=deny\n")
+        path = f"{self.folder}/config/rules"
+        for name, mode in ((f"{path}/x.rule", 0o600), (path, 0o700)):
+            good = os.stat(name).st_mode
+            os.chmod(name, mode)
+            text = self.ctl("policy", "check", status=1)
+            self.assertIn(f"{name}: undersign-executor cannot read it", text)
+            os.chmod(name, good)
+        self.ctl("policy", "check")
+
     def test_no_folder(self):
         self.json("policy", "check", f"{self.folder}/nowhere", status=1)
 
     def test_users_of_another_host(self):
-        os.mkdir(f"{self.folder}/config/agents", 0o700)
+        os.mkdir(f"{self.folder}/config/agents")
         self.write("config/agents/a.agent",
-                   "[Agent]\nSummary=A\nUser=no-such-agent-here\nOwner=no-such-person-here\n")
+                   "[Agent]\nSummary=A\nUser=no-such-agent-here\nOwner=no-such-person-here\n", 0o644)
         self.json("policy", "check", status=1)
         self.assertEqual(self.json("policy", "check", "--no-users", f"{self.folder}/config")
                          ["agents"], "1")
@@ -571,4 +582,5 @@ class Evidence(Log):
 
 if __name__ == "__main__":
     del sys.argv[1]
+    os.umask(0o022)     # the files of policy are for others to read
     tap.main("ctl")

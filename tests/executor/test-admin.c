@@ -547,7 +547,10 @@ test_snapshot_fault (void)
   static const char *const broken[] = { "/bin/false", NULL };
   static const char *const absent[] = { "/nonexistent", NULL };
   g_autoptr (GError) error = NULL;
-  PolicySource source = { "/nonexistent", "/nonexistent", "/nonexistent", getuid (), FALSE };
+  PolicySource source = { .data_dir = "/nonexistent",
+                          .config_dir = "/nonexistent",
+                          .module_dir = "/nonexistent",
+                          .owner = getuid () };
   autofd fd = snapshot_make (broken, &error);
   autofd no_child = -1;
   autofd plain = -1;

@@ -102,6 +102,67 @@ test_modes (void)
   policy_free (tree_parse (&source));
 }
 
+/* What root can read and the executor cannot. */
+static void
+test_unreadable (void)
+{
+  static const struct
+  {
+    const char *name;
+    mode_t good, bad;
+  } rows[] = {
+    { "usr/actions/x.y.action", 0644, 0600 },
+    { "usr/actions/x.y.action", 0644, 0640 },
+    { "etc/agents/other.agent", 0604, 0400 },
+    { "lib", 0755, 0750 },
+    { "lib/null.so", 0644, 0700 },
+    { "usr/actions", 0755, 0700 },
+    { "etc/agents", 0755, 0754 },
+    { "etc/agents", 0755, 0751 },
+    { "usr", 0755, 0750 },
+    { "etc", 0755, 0700 },
+  };
+  g_auto (Tree) tree;
+  PolicySource source;
+
+  put_base (&tree);
+  source = tree_source (&tree);
+  source.reader_group = (gid_t) -1;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      tree_chmod (&tree, rows[i].name, rows[i].bad);
+      source.must_be_readable = FALSE;
+      policy_free (tree_parse (&source));
+      source.must_be_readable = TRUE;
+      assert_refused (&tree, &source, rows[i].name, "undersign-executor cannot read it");
+      tree_chmod (&tree, rows[i].name, rows[i].good);
+      policy_free (tree_parse (&source));
+    }
+  tree_chmod (&tree, "etc", 0700);
+  source.staging = TRUE;
+  policy_free (tree_parse (&source));
+}
+
+static void
+test_readable_by_group (void)
+{
+  g_auto (Tree) tree;
+  g_autofree char *path = NULL;
+  PolicySource source;
+  struct stat info;
+
+  put_base (&tree);
+  path = g_build_filename (tree.config, "agents/other.agent", NULL);
+  g_assert_cmpint (stat (path, &info), ==, 0);
+  source = tree_source (&tree);
+  source.must_be_readable = TRUE;
+  source.reader_group = info.st_gid;
+  tree_chmod (&tree, "etc/agents/other.agent", 0640);
+  policy_free (tree_parse (&source));
+  tree_chmod (&tree, "etc/agents/other.agent", 0604);
+  assert_refused (&tree, &source, "etc/agents/other.agent", "undersign-executor cannot read it");
+}
+
 static void
 test_owner (void)
 {
@@ -349,6 +410,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/policy/snapshot/modes", test_modes);
+  g_test_add_func ("/policy/snapshot/unreadable", test_unreadable);
+  g_test_add_func ("/policy/snapshot/readable-by-group", test_readable_by_group);
   g_test_add_func ("/policy/snapshot/owner", test_owner);
   g_test_add_func ("/policy/snapshot/names", test_names);
   g_test_add_func ("/policy/snapshot/not-regular", test_not_regular);
