@@ -138,6 +138,12 @@ class Check:
         self.run_words("static", ["/usr/bin/python3", "-B", os.path.join(TESTS, "static/run"),
                                   "--build", build.path])
 
+    def coverage(self):
+        """tests/fuzz/coverage: how much of the parsers of outside bytes the corpora reach."""
+        self.say("tests/fuzz/coverage")
+        self.run_words("coverage", ["/usr/bin/python3", "-B", os.path.join(TESTS, "fuzz/coverage"),
+                                    "--work", os.path.join(self.work, "fuzz")])
+
     def mutants(self):
         """tests/mutate: drops one refusing check at a time; its test must turn red."""
         self.say("tests/mutate/run")
@@ -195,9 +201,10 @@ class Check:
             checked.result()
 
     def checked(self, release):
-        """What needs no root and no users: the static gates and the mutants."""
+        """What needs no root and no users: the static gates, the coverage and the mutants."""
         if release:
             self.static(release)
+        self.coverage()
         self.mutants()
 
     def installed(self, sanitized, release):
