@@ -15,9 +15,11 @@
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#define NOTE "note: "
 #define READER "undersign-executor"
 
 static gboolean no_users = FALSE;
@@ -52,6 +54,31 @@ report_faults (const Ctl *ctl, const char *text)
   return FALSE;
 }
 
+static JsonTree *
+notes_tree (const Policy *policy)
+{
+  JsonTree *list = json_tree_new_array ();
+  g_auto (GStrv) lines = NULL;
+  char *text = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream (&text, &len);
+
+  if (out == NULL)
+    return list;
+  policy_notes (policy, out);
+  fclose (out);
+  lines = g_strsplit (text, "\n", -1);
+  free (text);
+  for (gsize i = 0; lines[i] != NULL; i++)
+    if (g_str_has_prefix (lines[i], NOTE))
+      {
+        g_autofree char *valid = g_utf8_make_valid (lines[i] + strlen (NOTE), -1);
+
+        json_tree_append_string (list, valid);
+      }
+  return list;
+}
+
 static void
 report_valid (const Policy *policy)
 {
@@ -69,6 +96,7 @@ report_valid (const Policy *policy)
   json_tree_add_string (tree, "actions", actions);
   json_tree_add_string (tree, "agents", agents);
   json_tree_add_string (tree, "rules", rules);
+  json_tree_add (tree, "notes", notes_tree (policy));
   output_json (tree);
 }
 
@@ -93,6 +121,22 @@ check_json (const Ctl *ctl, const PolicySource *source, const PolicyNames *names
     return report_faults (ctl, fault_text (fault));
   report_valid (policy);
   return TRUE;
+}
+
+/* Whether DIR holds any policy: in a wrong folder nothing is wrong, so it would be called valid. */
+static gboolean
+holds_policy (const char *dir)
+{
+  static const char *const folders[] = { "actions", "agents", "rules" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (folders); i++)
+    {
+      g_autofree char *path = g_build_filename (dir, folders[i], NULL);
+
+      if (g_file_test (path, G_FILE_TEST_EXISTS))
+        return TRUE;
+    }
+  return FALSE;
 }
 
 /* Where the service is not installed, there is no such group: others must be let in. */
@@ -122,6 +166,10 @@ run_check (Ctl *ctl, char **arguments, GError **error)
       if (stat (arguments[0], &status) != 0 || !S_ISDIR (status.st_mode))
         return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
                              "%s is not a folder", arguments[0]);
+      if (!holds_policy (arguments[0]))
+        return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                             "%s holds none of the folders actions, agents and rules",
+                             arguments[0]);
       source.config_dir = arguments[0];
       source.owner = status.st_uid;
       source.staging = TRUE;

@@ -206,6 +206,23 @@ note_masks (const Policy *policy, FILE *out)
       }
 }
 
+void
+policy_notes (const Policy *policy, FILE *out)
+{
+  g_autoptr (GPtrArray) agents = policy_agents (policy);
+
+  for (guint i = 0; i < policy->rules->len; i++)
+    {
+      const Rule *rule = g_ptr_array_index (policy->rules, i);
+
+      note_approvers (policy, rule, out);
+      for (guint j = 0; j < agents->len; j++)
+        note_nobody (rule, g_ptr_array_index (agents, j), out);
+    }
+  note_unused (policy, agents, out);
+  note_masks (policy, out);
+}
+
 /* --- the whole --- */
 
 void
@@ -220,16 +237,7 @@ policy_describe (const Policy *policy, FILE *out)
   for (guint i = 0; i < agents->len; i++)
     describe_agent (policy, g_ptr_array_index (agents, i), out);
   fputc ('\n', out);
-  for (guint i = 0; i < policy->rules->len; i++)
-    {
-      const Rule *rule = g_ptr_array_index (policy->rules, i);
-
-      note_approvers (policy, rule, out);
-      for (guint j = 0; j < agents->len; j++)
-        note_nobody (rule, g_ptr_array_index (agents, j), out);
-    }
-  note_unused (policy, agents, out);
-  note_masks (policy, out);
+  policy_notes (policy, out);
 }
 
 gboolean

@@ -24,4 +24,7 @@ gboolean policy_check (const PolicySource *source, const PolicyNames *names, FIL
 /* policy_describe: the second half, for a set that is loaded. */
 void policy_describe (const Policy *policy, FILE *out);
 
+/* policy_notes: its end: what is valid but hardly meant, "note: ABOUT: text" a line. */
+void policy_notes (const Policy *policy, FILE *out);
+
 G_END_DECLS

@@ -280,8 +280,24 @@ class Policy(Base):
 
     def test_empty(self):
         self.assertEqual(self.json("policy", "check"),
-                         {"valid": True, "actions": "0", "agents": "0", "rules": "0"})
+                         {"valid": True, "actions": "0", "agents": "0", "rules": "0", "notes": []})
+        os.mkdir(f"{self.folder}/config/rule")
+        found = self.json("policy", "check", f"{self.folder}/config", status=1)
+        self.assertIn("none of the folders actions, agents and rules", found["text"])
+        os.rename(f"{self.folder}/config/rule", f"{self.folder}/config/rules")
         self.assertIn("valid: 0 actions", self.ctl("policy", "check", f"{self.folder}/config"))
+        self.json("policy", "check", f"{self.folder}/config/rules", status=1)
+
+    def test_notes(self):
+        for folder in ("modules", "actions"):
+            os.mkdir(f"{self.folder}/config/{folder}")
+        self.write("config/modules/m.module", "[Module]\nSummary=S\n", 0o644)
+        self.write("config/actions/x.y.action",
+                   "[Action]\nSummary=S\n[Executor]\nModule=m\n", 0o644)
+        found = self.json("policy", "check", f"{self.folder}/config")["notes"]
+        self.assertEqual(found, ["x.y: no rule is about it, so it is always denied"])
+        self.assertIn(f"note: {found[0]}\n",
+                      self.ctl("policy", "check", f"{self.folder}/config"))
 
     def test_faults(self):
         self.rule("[Rule x]\nDecision=maybe\nFrob\x1bnicate=1\n")
