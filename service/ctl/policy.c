@@ -11,6 +11,7 @@
 #include "service/ctl/ctl.h"
 #include "service/ctl/output.h"
 #include "service/policy/check.h"
+#include "service/policy/fault.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 
 #define NOTE "note: "
+#define NOT_READ "not read: "
 #define READER "undersign-executor"
 
 static gboolean no_users = FALSE;
@@ -54,6 +56,31 @@ report_faults (const Ctl *ctl, const char *text)
   return FALSE;
 }
 
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* What stands in DIR beside what the service reads there, quoted: maybe "rule" for "rules". */
+static GPtrArray *
+list_unread (const char *path)
+{
+  static const char *const known[] = { "actions",       "agents",
+                                       "rules",         "modules",
+                                       "attestation.d", "relying-parties.d",
+                                       "undersign.conf", NULL };
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const char *name = NULL;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    if (name[0] != '.' && !g_strv_contains (known, name))
+      g_ptr_array_add (names, quote_text (name));
+  g_ptr_array_sort (names, compare_names);
+  return names;
+}
+
 static JsonTree *
 notes_tree (const Policy *policy)
 {
@@ -80,8 +107,9 @@ notes_tree (const Policy *policy)
 }
 
 static void
-report_valid (const Policy *policy)
+report_valid (const Policy *policy, const GPtrArray *unread)
 {
+  JsonTree *notes = NULL;
   PolicyCounts counts = { 0 };
   g_autoptr (JsonTree) tree = json_tree_new_object ();
   g_autofree char *actions = NULL;
@@ -96,7 +124,13 @@ report_valid (const Policy *policy)
   json_tree_add_string (tree, "actions", actions);
   json_tree_add_string (tree, "agents", agents);
   json_tree_add_string (tree, "rules", rules);
-  json_tree_add (tree, "notes", notes_tree (policy));
+  notes = json_tree_add (tree, "notes", notes_tree (policy));
+  for (guint i = 0; i < unread->len; i++)
+    {
+      g_autofree char *note = g_strconcat (NOT_READ, g_ptr_array_index (unread, i), NULL);
+
+      json_tree_append_string (notes, note);
+    }
   output_json (tree);
 }
 
@@ -111,7 +145,10 @@ fault_text (const GError *error)
 }
 
 static gboolean
-check_json (const Ctl *ctl, const PolicySource *source, const PolicyNames *names)
+check_json (const Ctl *ctl,
+            const PolicySource *source,
+            const PolicyNames *names,
+            const GPtrArray *unread)
 {
   g_autoptr (GError) fault = NULL;
   g_autoptr (GBytes) image = policy_snapshot (source, &fault);
@@ -119,7 +156,7 @@ check_json (const Ctl *ctl, const PolicySource *source, const PolicyNames *names
 
   if (policy == NULL)
     return report_faults (ctl, fault_text (fault));
-  report_valid (policy);
+  report_valid (policy, unread);
   return TRUE;
 }
 
@@ -159,6 +196,7 @@ run_check (Ctl *ctl, char **arguments, GError **error)
                           .must_be_readable = TRUE,
                           .reader_group = reader_group () };
   const PolicyNames *names = no_users ? &policy_names_invented : &policy_names_system;
+  g_autoptr (GPtrArray) unread = g_ptr_array_new ();
   struct stat status;
 
   if (arguments[0] != NULL)
@@ -171,11 +209,19 @@ run_check (Ctl *ctl, char **arguments, GError **error)
                              "%s holds none of the folders actions, agents and rules",
                              arguments[0]);
       source.config_dir = arguments[0];
+      g_ptr_array_unref (unread);
+      unread = list_unread (arguments[0]);
       source.owner = status.st_uid;
       source.staging = TRUE;
       source.must_be_readable = status.st_uid == 0; /* else it is installed with other modes */
     }
-  return ctl->json ? check_json (ctl, &source, names) : policy_check (&source, names, stdout);
+  if (ctl->json)
+    return check_json (ctl, &source, names, unread);
+  if (!policy_check (&source, names, stdout))
+    return FALSE;
+  for (guint i = 0; i < unread->len; i++)
+    printf (NOTE NOT_READ "%s\n", (const char *) g_ptr_array_index (unread, i));
+  return TRUE;
 }
 
 static gboolean

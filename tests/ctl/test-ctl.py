@@ -296,8 +296,13 @@ class Policy(Base):
                    "[Action]\nSummary=S\n[Executor]\nModule=m\n", 0o644)
         found = self.json("policy", "check", f"{self.folder}/config")["notes"]
         self.assertEqual(found, ["x.y: no rule is about it, so it is always denied"])
-        self.assertIn(f"note: {found[0]}\n",
-                      self.ctl("policy", "check", f"{self.folder}/config"))
+        for name in ("undersign.conf", "y.rule", "x\x1b"):
+            self.write(f"config/{name}", "", 0o644)
+        notes = self.json("policy", "check", f"{self.folder}/config")["notes"]
+        self.assertEqual(notes, [*found, "not read: 'x\\x1b'", "not read: 'y.rule'"])
+        text = self.ctl("policy", "check", f"{self.folder}/config")
+        for note in notes:
+            self.assertIn(f"note: {note}\n", text)
 
     def test_faults(self):
         self.rule("[Rule x]\nDecision=maybe\nFrob\x1bnicate=1\n")
