@@ -7,6 +7,8 @@
 
 #include "service/policy/load.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <string.h>
 
 static const char *const effects[] = {
@@ -126,6 +128,38 @@ describe_agent (const Policy *policy, const PolicyAgent *agent, FILE *out)
 
 /* --- notes --- */
 
+/* A group has those it lists, and those whose first group it is. */
+static gboolean
+group_has_members (const struct group *group)
+{
+  const struct passwd *user = NULL;
+  const gid_t gid = group->gr_gid;
+
+  if (group->gr_mem[0] != NULL)
+    return TRUE;
+  setpwent ();
+  do
+    user = getpwent ();
+  while (user != NULL && user->pw_gid != gid);
+  endpwent ();
+  return user != NULL;
+}
+
+/* Only where groups are the system's: those of a tree for another host are not known here. */
+static void
+note_group (const Policy *policy, const Rule *rule, const char *name, FILE *out)
+{
+  const struct group *group = NULL;
+
+  if (policy->names.user_in_group != policy_names_system.user_in_group)
+    return;
+  group = getgrnam (name);
+  if (group == NULL)
+    fprintf (out, "note: %s: there is no group %s\n", rule->id, name);
+  else if (!group_has_members (group))
+    fprintf (out, "note: %s: group %s has no members\n", rule->id, name);
+}
+
 static void
 note_approvers (const Policy *policy, const Rule *rule, FILE *out)
 {
@@ -134,7 +168,9 @@ note_approvers (const Policy *policy, const Rule *rule, FILE *out)
       const char *word = rule->approvers[i];
       uid_t uid;
 
-      if (word[0] != '@' && strchr (word, ':') == NULL && !policy->names.user_by_name (word, &uid))
+      if (word[0] == '@')
+        note_group (policy, rule, word + 1, out);
+      else if (strchr (word, ':') == NULL && !policy->names.user_by_name (word, &uid))
         fprintf (out, "note: %s: there is no user %s\n", rule->id, word);
     }
 }

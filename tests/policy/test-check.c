@@ -133,6 +133,30 @@ test_summary (void)
 }
 
 static void
+test_group_that_is_not (void)
+{
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (Policy) policy = NULL;
+  char *text = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream (&text, &len);
+
+  set_put (set, "rules/x.rule",
+           "[Rule a]\nAgents=other\nActions=account.list\nDecision=ask\n"
+           "Approvers=@no-such-group @root\n");
+  policy = set_parse (set);
+  policy_notes (policy, out);
+  g_assert_cmpint (fflush (out), ==, 0);
+  g_assert_null (strstr (text, "group"));
+  policy->names.user_in_group = policy_names_system.user_in_group;
+  policy_notes (policy, out);
+  g_assert_cmpint (fclose (out), ==, 0);
+  assert_says (text, "note: x.rule:a: there is no group no-such-group\n");
+  g_assert_null (strstr (text, "group root"));
+  free (text);
+}
+
+static void
 test_count (void)
 {
   g_autoptr (Set) set = set_new ();
@@ -293,6 +317,7 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/check/faults", test_faults);
   g_test_add_func ("/policy/check/staging", test_staging);
   g_test_add_func ("/policy/check/summary", test_summary);
+  g_test_add_func ("/policy/check/group-that-is-not", test_group_that_is_not);
   g_test_add_func ("/policy/check/count", test_count);
   g_test_add_func ("/policy/check/examples", test_examples);
   g_test_add_func ("/policy/check/examples-in-page", test_examples_in_page);
