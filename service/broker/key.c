@@ -117,6 +117,7 @@ compare_arguments (gconstpointer a, gconstpointer b)
 
 char *
 key_digest (const char *action,
+            const char *supersedes,
             GVariant *arguments,
             const guint8 (*digests)[32],
             guint n,
@@ -143,6 +144,9 @@ key_digest (const char *action,
       if (!add_value (text, value, digests, n, error))
         return NULL;
     }
+  /* An argument is three texts, so that one more cannot be taken for one. */
+  if (supersedes != NULL)
+    add_text (text, supersedes);
 
   body = g_byte_array_free_to_bytes (g_steal_pointer (&text));
   pae_sha256 (TYPE_CALL, body, digest);

@@ -21,14 +21,16 @@ gboolean key_check (const char *key, GError **error);
 char *key_request_id (uid_t uid, const char *key);
 
 /*
- * key_digest: of what is asked under a key: the action, and every argument as sent, with the content
- * of files in place of handles.
+ * key_digest: of what is asked under a key: the action, every argument as sent, with the content of
+ * files in place of handles, and whose place it is to take.
+ * @supersedes: (nullable): request id
  * @arguments: a(sv)
  * @digests: of the files, (array length=n)
  *
  * Returns: NULL with reason bad-handle.
  */
 char *key_digest (const char *action,
+                  const char *supersedes,
                   GVariant *arguments,
                   const guint8 (*digests)[32],
                   guint n,

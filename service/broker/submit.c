@@ -112,6 +112,17 @@ find_same (const Submission *submission)
   return NULL;
 }
 
+/* Who asks for another's place has it or an error: two requests that wait are not made one. */
+static gboolean
+check_same (const Submission *submission, const Request *same, GError **error)
+{
+  if (submission->supersedes == NULL || g_strcmp0 (same->supersedes, submission->supersedes) == 0)
+    return TRUE;
+  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                       "supersedes: the same action waits already, as %s: withdraw one of the two",
+                       same->id);
+}
+
 /* The same wish, now with a key: it is remembered with the request. */
 static gboolean
 adopt_key (const Submission *submission, Request *same, GError **error)
@@ -269,7 +280,7 @@ finish (Submission *submission)
     return;
   if (same != NULL)
     {
-      if (adopt_key (submission, same, &error))
+      if (check_same (submission, same, &error) && adopt_key (submission, same, &error))
         submission_give (submission, same);
       else
         submission_fail (submission, error);
@@ -393,8 +404,9 @@ digested (const FilesDone *done, const GError *error, gpointer data)
   g_autoptr (GError) local = NULL;
 
   if (error == NULL)
-    submission->key_digest = key_digest (submission->action, submission->arguments, done->digests,
-                                         submission->files->n, &local);
+    submission->key_digest =
+        key_digest (submission->action, submission->supersedes, submission->arguments,
+                    done->digests, submission->files->n, &local);
   if (submission->key_digest == NULL)
     {
       submission_fail (submission, error != NULL ? error : local);

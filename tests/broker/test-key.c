@@ -4,6 +4,7 @@
 #include "dbus/reason.h"
 #include "service/base/encode.h"
 #include "service/broker/key.h"
+#include "tests/broker/sample.h"
 
 #include <string.h>
 
@@ -48,7 +49,7 @@ test_ids (void)
 static const guint8 digests[2][32] = { { 1 }, { 2 } };
 
 static char *
-digest_of (const char *action, const char *text)
+digest_of (const char *action, const char *supersedes, const char *text)
 {
   g_autoptr (GVariant) arguments =
       g_variant_parse (G_VARIANT_TYPE ("a(sv)"), text, NULL, NULL, NULL);
@@ -56,7 +57,7 @@ digest_of (const char *action, const char *text)
   char *digest = NULL;
 
   g_assert_nonnull (arguments);
-  digest = key_digest (action, arguments, digests, 2, &error);
+  digest = key_digest (action, supersedes, arguments, digests, 2, &error);
   g_assert_no_error (error);
   return digest;
 }
@@ -87,13 +88,17 @@ test_digests (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autofree char *a = digest_of ("x.y", cases[i].a);
-      g_autofree char *b = digest_of ("x.y", cases[i].b);
-      g_autofree char *other = digest_of ("x.z", cases[i].a);
+      g_autofree char *a = digest_of ("x.y", NULL, cases[i].a);
+      g_autofree char *b = digest_of ("x.y", NULL, cases[i].b);
+      g_autofree char *other = digest_of ("x.z", NULL, cases[i].a);
+      g_autofree char *in_place = digest_of ("x.y", SAMPLE_ID, cases[i].a);
+      g_autofree char *of_other = digest_of ("x.y", SAMPLE_OTHER_ID, cases[i].a);
 
       g_test_message ("%s %s", cases[i].a, cases[i].b);
       g_assert_cmpint (strcmp (a, b) == 0, ==, cases[i].same);
       g_assert_cmpstr (a, !=, other);
+      g_assert_cmpstr (a, !=, in_place);
+      g_assert_cmpstr (in_place, !=, of_other);
     }
 }
 
@@ -112,7 +117,7 @@ test_handles (void)
           g_variant_parse (G_VARIANT_TYPE ("a(sv)"), bad[i], NULL, NULL, NULL);
       g_autoptr (GError) error = NULL;
 
-      g_assert_null (key_digest ("x.y", arguments, digests, 2, &error));
+      g_assert_null (key_digest ("x.y", NULL, arguments, digests, 2, &error));
       g_assert_true (us_error_has_reason (error, US_REASON_BAD_HANDLE));
     }
 }

@@ -257,6 +257,41 @@ test_supersedes_refused (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
+/* Its place is taken, or an error says that it is not; never is a third request the answer. */
+static void
+test_supersedes_for_the_same (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *first = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *third = caller_submit (agent, run, "c@example.com", "{'idempotency-key': <'k'>}");
+  g_autofree char *plain = caller_submit (agent, run, "d@example.com", NULL);
+  g_autofree char *option = g_strdup_printf ("{'supersedes': <objectpath '%s'>}", first);
+  g_autofree char *keyed = g_strdup_printf (
+      "{'supersedes': <objectpath '%s'>, 'idempotency-key': <'k'>}", first);
+  g_autofree char *second = NULL;
+  g_autofree char *again = NULL;
+  g_autoptr (GError) error = NULL;
+
+  assert_fails (
+      caller_agent (agent, "Submit", mail_parameters (run, "d@example.com", option), &error),
+      &error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE);
+  assert_fails (
+      caller_agent (agent, "Submit", mail_parameters (run, "c@example.com", keyed), &error),
+      &error, US_ERROR_INVALID_ARGUMENT, US_REASON_KEY_REUSED);
+  wait_state (agent, first, "pending");
+  wait_state (agent, third, "pending");
+  wait_state (agent, plain, "pending");
+
+  /* The answer was lost, and it is asked again. */
+  second = caller_submit (agent, run, "b@example.com", option);
+  again = caller_submit (agent, run, "b@example.com", option);
+  g_assert_cmpstr (second, ==, again);
+  wait_state (agent, first, "superseded");
+  wait_state (agent, second, "pending");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -270,5 +305,6 @@ main (int argc, char *argv[])
   bed_test ("/same/key-with-allow", NULL, test_key_with_allow);
   bed_test ("/same/supersedes", NULL, test_supersedes);
   bed_test ("/same/supersedes-refused", NULL, test_supersedes_refused);
+  bed_test ("/same/supersedes-for-the-same", NULL, test_supersedes_for_the_same);
   return g_test_run ();
 }
