@@ -157,8 +157,9 @@ packet_read (Packet *packet, const uint8_t *data, gsize size)
 static void
 control_add (struct msghdr *message, int type, const void *data, gsize len)
 {
-  struct cmsghdr *control = (struct cmsghdr *) ((char *) message->msg_control +
-                                                message->msg_controllen);
+  /* Each part before it took CMSG_SPACE(), and so is this aligned. */
+  struct cmsghdr *control = (struct cmsghdr *) (gpointer) ((char *) message->msg_control +
+                                                           message->msg_controllen);
 
   control->cmsg_level = SOL_SOCKET;
   control->cmsg_type = type;
@@ -346,7 +347,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   static const struct timeval soon = { .tv_usec = 1000 };
   const int yes = 1;
-  Packet packet = { NULL };
+  Packet packet = { .letters = NULL };
   int ends[2] = { -1, -1 };
   guint before = 0;
 
