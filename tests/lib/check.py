@@ -194,9 +194,9 @@ class Check:
             release = self.compile("release", ["--buildtype=debugoptimized"])
             self.compile("clang", ["--buildtype=debug"], compiler="clang")
             keys.result()
+            checked = beside.submit(self.checked, release)
             if sanitized:
                 self.meson_test(sanitized)
-            checked = beside.submit(self.checked, release)
             self.installed(sanitized, release)
             checked.result()
 
