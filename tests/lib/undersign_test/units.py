@@ -7,6 +7,7 @@ held here and outlives its service, as under systemd.  Sandboxing beyond that is
 units' own test holds it to a measure.
 """
 
+import contextlib
 import grp
 import os
 import pwd
@@ -245,6 +246,20 @@ class Service:
                 pass
             self.process.wait_for(60)
             self.process = None
+
+    @contextlib.contextmanager
+    def held(self):
+        """Nothing of it moves meanwhile; what it yields lets it go on, and so does the end."""
+        group = self.process.pid
+
+        def go_on():
+            os.killpg(group, signal.SIGCONT)
+
+        os.killpg(group, signal.SIGSTOP)
+        try:
+            yield go_on
+        finally:
+            go_on()
 
     def restart(self):
         self.stop()
