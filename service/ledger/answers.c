@@ -158,5 +158,5 @@ ledger_add_answer (Ledger *ledger, const Answer *answer, GError **error)
   return passkey_use (&transaction, answer, error) &&
          answer_insert (&transaction, answer, "approve", error) &&
          audit_append (ledger, AUDIT_SIGNED, "approved", answer_details (answer), error) &&
-         transaction_commit (&transaction, error);
+         transaction_commit_safe (&transaction, error);
 }

@@ -47,17 +47,19 @@ ledger_resume (Ledger *ledger, uid_t by, const char *why, GError **error)
   if (transaction_check_running (&transaction, NULL))
     return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_WRONG_STATE, "nothing is halted");
 
+  /* the new key comes first, and only the mark makes things run again; all under the lock still */
+  if (transaction.mark != MARK_HOLDS && !seal_key_renew (ledger, error))
+    return FALSE;
   details = halt_details (by, why);
   json_tree_add_boolean (details, "ledger-accepted", transaction.mark != MARK_HOLDS);
   if (!halt_write (ledger, FALSE, "", error) ||
       !audit_append (ledger, AUDIT_ADMIN, "resumed", details, error))
     return FALSE;
   if (transaction.mark == MARK_HOLDS)
-    return transaction_commit (&transaction, error);
+    return transaction_commit_safe (&transaction, error);
 
-  /* the new key comes first: only the mark makes things run again; all under the lock still */
   if (!query_run (ledger, error, NULL, "COMMIT", ""))
     return FALSE;
   transaction.open = FALSE;
-  return seal_key_renew (ledger, error) && mark_write (ledger, error);
+  return mark_write (ledger, error);
 }

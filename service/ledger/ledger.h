@@ -26,7 +26,8 @@ typedef struct Ledger Ledger;
  * What writes is one transaction, and TRUE says that it is on the disk.  An error says that it had
  * no effect, but for one case: where the sync of the commit fails, what was written may still turn up
  * when the file is opened next (a consumption as unknown, an enrolment as one).  So after an error of
- * the disk the ledger is asked, not assumed.
+ * the disk the ledger is asked, not assumed.  And two functions say what else they leave behind:
+ * ledger_consume() and ledger_resume().
  */
 
 /*
@@ -73,8 +74,8 @@ gboolean ledger_seal (Ledger *ledger,
 
 /* --- passkeys --- */
 
-/* ledger_add_passkey: reason credential-exists where the id is known, to anyone, even if revoked.
- */
+/* ledger_add_passkey: reason credential-exists where the id is known, to anyone, even if revoked;
+ * ledger-behind or mark. */
 gboolean ledger_add_passkey (Ledger *ledger, const Passkey *passkey, uid_t by, GError **error);
 gboolean ledger_revoke_passkey (Ledger *ledger, GBytes *credential, uid_t by, GError **error);
 /* ledger_passkey: NULL with reason credential-unknown; revoked ones are returned with active FALSE.
@@ -188,9 +189,9 @@ typedef struct
  * ledger_consume: the one durable transaction that uses an approval up.  Under the ledger's write
  * lock it looks at everything that another worker may have changed (halt, seal key, request row,
  * superseded request, intent, limits, answers and their passkeys, deadline), INSERTs the request id
- * with record (of what only reads and nobody was asked about, its digest) and intent, closes the superseded one, adds the audit entry and moves the mark; and
- * takes the request's lock in the runtime directory, which ends with this process or with
- * ledger_finish().
+ * with record (of what only reads and nobody was asked about, its digest) and intent, closes the
+ * superseded one, adds the audit entry and moves the mark; and takes the request's lock in the
+ * runtime directory, which ends with this process or with ledger_finish().
  *
  * Returns: TRUE only if the row is durable and the mark is written: only then may the module be
  *   called.  Where the row is durable and the mark is not, the outcome is recorded as failed.
@@ -217,7 +218,8 @@ typedef struct
  */
 gboolean ledger_close_request (Ledger *ledger, const Closing *closing, GError **error);
 
-/* ledger_resolve: a person's word on an unknown outcome: "done" or "failed". */
+/* ledger_resolve: a person's word on an unknown outcome: "done" or "failed".  FALSE with reason
+ * not-found, wrong-state, ledger-behind or mark. */
 gboolean ledger_resolve (Ledger *ledger,
                          const char *request,
                          const char *outcome,
@@ -277,7 +279,8 @@ Evidence *ledger_evidence (Ledger *ledger,
 
 gboolean ledger_halt (Ledger *ledger, uid_t by, const char *why, GError **error);
 /* ledger_resume: ends a halt; after ledger-behind or mark it also makes a new seal key, so that
- * every approval not yet used is void, and a new mark. */
+ * every approval not yet used is void, and a new mark.  Where that mark cannot be written a person's
+ * halt is over all the same, and the missing mark still stops everything. */
 gboolean ledger_resume (Ledger *ledger, uid_t by, const char *why, GError **error);
 
 /* ledger_note_policy: an audit entry where this is not the image that was noted last. */

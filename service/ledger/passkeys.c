@@ -2,7 +2,7 @@
 /*
  * The enrolled passkeys.  A row is never deleted: a revoked credential stays known, so that it can
  * neither come back nor be enrolled by somebody else.  Suspect is a passkey whose counter did not
- * grow: it counts as not active until a person enrols another.
+ * grow: it counts as not active for good, and its person enrols another.
  */
 #include "service/ledger/private.h"
 
@@ -127,7 +127,8 @@ ledger_add_passkey (Ledger *ledger, const Passkey *passkey, uid_t by, GError **e
   g_autoptr (Passkey) known = NULL;
   g_autoptr (GError) local = NULL;
 
-  if (!transaction_begin (ledger, &transaction, error))
+  /* a ledger that has lost something may have lost that just this passkey was revoked */
+  if (!transaction_begin (ledger, &transaction, error) || !mark_refuse (transaction.mark, error))
     return FALSE;
   known = ledger_passkey (ledger, passkey->credential, &local);
   if (known != NULL)
@@ -141,7 +142,7 @@ ledger_add_passkey (Ledger *ledger, const Passkey *passkey, uid_t by, GError **e
 
   return passkey_insert (ledger, passkey, error) &&
          audit_append (ledger, AUDIT_ADMIN, "enrolled", passkey_details (passkey, by), error) &&
-         transaction_commit (&transaction, error);
+         transaction_commit_safe (&transaction, error);
 }
 
 gboolean

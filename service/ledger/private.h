@@ -84,9 +84,10 @@ typedef struct
 gboolean transaction_begin (Ledger *ledger, Transaction *out_transaction, GError **error);
 /* transaction_check_running: FALSE with US_ERROR_HALTED where nothing may run. */
 gboolean transaction_check_running (Transaction *transaction, GError **error);
-/* transaction_commit: FALSE also where the change is kept (see committed) but the mark is not. */
+/* transaction_commit: of a consumption, which must not be forgotten: FALSE also where the change is
+ * kept (see committed) but the mark is not. */
 gboolean transaction_commit (Transaction *transaction, GError **error);
-/* transaction_commit_safe: for changes that only ever forbid: they need no mark to be true. */
+/* transaction_commit_safe: for all else, which is true once it is on the disk. */
 gboolean transaction_commit_safe (Transaction *transaction, GError **error);
 void transaction_clear (Transaction *transaction); /* rolls back what was not committed */
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Transaction, transaction_clear)

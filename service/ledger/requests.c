@@ -56,7 +56,7 @@ ledger_resolve (Ledger *ledger,
   JsonTree *details = NULL;
 
   if (!transaction_begin (ledger, &transaction, error) ||
-      !ledger_query (ledger, request, &status, error))
+      !mark_refuse (transaction.mark, error) || !ledger_query (ledger, request, &status, error))
     return FALSE;
   if (status.state == LEDGER_NONE)
     return us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
@@ -72,7 +72,7 @@ ledger_resolve (Ledger *ledger,
          query_run (ledger, error, NULL,
                     "UPDATE request SET outcome = ?, result = ? WHERE id = ? AND consumed = 1",
                     "sss", outcome, note, request) &&
-         transaction_commit (&transaction, error);
+         transaction_commit_safe (&transaction, error);
 }
 
 static JsonTree *

@@ -199,6 +199,95 @@ test_restored_copy (Fixture *fixture, gconstpointer data)
   g_assert_false (g_file_test (key, G_FILE_TEST_EXISTS));
 }
 
+static gboolean
+passkey_is_there (Fixture *fixture, const Passkey *passkey)
+{
+  g_autoptr (Passkey) found = ledger_passkey (fixture->ledger, passkey->credential, NULL);
+
+  return found != NULL;
+}
+
+/* What is refused because of the mark has had no effect, not even one that comes true later. */
+static void
+test_behind_takes_no_word (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) record = fixture_record_to ("a@example.com");
+  g_autoptr (Passkey) passkey = fixture_passkey ("alice", 1000, 0);
+
+  g_assert_true (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
+  g_assert_no_error (error);
+  fixture_backup (fixture);
+  consume (fixture, FIXTURE_OTHER);
+  fixture_restore (fixture);
+  g_assert_cmpint (fixture_state (fixture, FIXTURE_REQUEST), ==, LEDGER_UNKNOWN);
+
+  g_assert_false (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER_BEHIND);
+  g_assert_false (passkey_is_there (fixture, passkey));
+  g_assert_false (ledger_resolve (fixture->ledger, FIXTURE_REQUEST, "done", "", 0, &error));
+  fixture_assert_reason (&error, US_REASON_LEDGER_BEHIND);
+  g_assert_cmpint (fixture_state (fixture, FIXTURE_REQUEST), ==, LEDGER_UNKNOWN);
+
+  g_assert_true (ledger_resume (fixture->ledger, 0, "restored on purpose", &error));
+  g_assert_no_error (error);
+  g_assert_true (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
+  g_assert_no_error (error);
+  g_assert_true (ledger_resolve (fixture->ledger, FIXTURE_REQUEST, "done", "", 0, &error));
+  g_assert_no_error (error);
+}
+
+/* Only a module's call needs the mark: what is on the disk without one is said to be. */
+static void
+test_mark_unwritable (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Record) record = fixture_record_to ("a@example.com");
+  g_autoptr (Record) other = fixture_record_to ("b@example.com");
+  g_autoptr (Passkey) passkey = fixture_passkey ("alice", 1000, 0);
+  g_autoptr (Answer) answer = fixture_answer (passkey, FIXTURE_OTHER, other, 0);
+  g_autofree char *obstacle = fixture_runtime_path (fixture, "mark.new");
+
+  g_assert_true (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
+  g_assert_no_error (error);
+  fixture_reopen (fixture); /* lets go of the request's lock */
+  g_assert_true (ledger_halt (fixture->ledger, 0, "an incident", &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (g_mkdir (obstacle, 0700), ==, 0);
+
+  g_assert_true (ledger_resume (fixture->ledger, 0, "over", &error));
+  g_assert_no_error (error);
+  assert_running (fixture);
+  g_assert_true (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
+  g_assert_no_error (error);
+  g_assert_true (ledger_add_answer (fixture->ledger, answer, &error));
+  g_assert_no_error (error);
+  g_assert_true (ledger_resolve (fixture->ledger, FIXTURE_REQUEST, "done", "", 0, &error));
+  g_assert_no_error (error);
+}
+
+/* A person's halt ends only together with the new key that resuming needs. */
+static void
+test_resume_is_whole (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *mark = fixture_runtime_path (fixture, "mark");
+  g_autofree char *obstacle = fixture_runtime_path (fixture, "seal.key.new");
+
+  g_assert_true (ledger_halt (fixture->ledger, 0, "an incident", &error));
+  g_assert_no_error (error);
+  g_unlink (mark);
+  g_assert_cmpint (g_mkdir (obstacle, 0700), ==, 0);
+  g_assert_false (ledger_resume (fixture->ledger, 0, "over", &error));
+  fixture_assert_reason (&error, US_REASON_MARK);
+  assert_stopped (fixture, US_REASON_HALTED);
+
+  g_assert_cmpint (g_rmdir (obstacle), ==, 0);
+  g_assert_true (ledger_resume (fixture->ledger, 0, "over", &error));
+  g_assert_no_error (error);
+  assert_running (fixture);
+}
+
 static void
 test_other_ledger (Fixture *fixture, gconstpointer data)
 {
@@ -432,6 +521,9 @@ main (int argc, char **argv)
   fixture_test ("/ledger/mark/unreadable", test_mark_unreadable);
   fixture_test ("/ledger/mark/key-is-completed-once", test_key_is_completed_once);
   fixture_test ("/ledger/mark/restored-copy", test_restored_copy);
+  fixture_test ("/ledger/mark/behind-takes-no-word", test_behind_takes_no_word);
+  fixture_test ("/ledger/mark/unwritable", test_mark_unwritable);
+  fixture_test ("/ledger/mark/resume-is-whole", test_resume_is_whole);
   fixture_test ("/ledger/mark/other-ledger", test_other_ledger);
   fixture_test ("/ledger/mark/resume-voids-seals", test_resume_voids_seals);
   fixture_test ("/ledger/halt-outlives-boot", test_halt_outlives_boot);
