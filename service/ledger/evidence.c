@@ -203,8 +203,8 @@ evidence_read (Ledger *ledger,
          audit_head (ledger, &evidence->seq, evidence->head, error);
 }
 
-Evidence *
-ledger_evidence (Ledger *ledger, const char *request, const guint8 *digest, GError **error)
+static Evidence *
+evidence_new (Ledger *ledger, const char *request, const guint8 *digest, GError **error)
 {
   g_autoptr (Evidence) evidence = g_new0 (Evidence, 1);
   gboolean read = FALSE;
@@ -216,4 +216,18 @@ ledger_evidence (Ledger *ledger, const char *request, const guint8 *digest, GErr
   read = evidence_read (ledger, request, digest, evidence, error);
   query_run (ledger, NULL, NULL, "ROLLBACK", "");
   return read ? g_steal_pointer (&evidence) : NULL;
+}
+
+Evidence *
+ledger_evidence (Ledger *ledger, const char *request, const guint8 *digest, GError **error)
+{
+  Evidence *evidence = evidence_new (ledger, request, digest, error);
+
+  /* Whether its worker lives is no part of what was read in one: it may have ended properly since. */
+  if (evidence != NULL && evidence->status.state == LEDGER_UNKNOWN)
+    {
+      evidence_free (evidence);
+      evidence = evidence_new (ledger, request, digest, error);
+    }
+  return evidence;
 }

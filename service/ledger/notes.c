@@ -5,16 +5,34 @@
  */
 #include "service/ledger/private.h"
 
-static gboolean
-policy_is_noted (Ledger *ledger,
-                 const guint8 image[PAE_DIGEST_SIZE],
-                 gboolean *out_noted,
-                 GError **error)
-{
-  g_autoptr (sqlite3_stmt) query = NULL;
+#define POLICY_IS_NOTED "SELECT 1 FROM meta WHERE id = 1 AND policy = ?"
+#define KEY_IS_NOTED "SELECT 1 FROM meta WHERE id = 1 AND key = ?"
 
-  query = query_new (ledger, error, "SELECT 1 FROM meta WHERE id = 1 AND policy = ?", "d", image);
+static gboolean
+is_noted (Ledger *ledger,
+          const char *sql,
+          const guint8 digest[PAE_DIGEST_SIZE],
+          gboolean *out_noted,
+          GError **error)
+{
+  g_autoptr (sqlite3_stmt) query = query_new (ledger, error, sql, "d", digest);
+
   return query != NULL && query_next (ledger, query, out_noted, error);
+}
+
+/* note_begin: begins @transaction, unless it is noted: another worker may be quicker. */
+static gboolean
+note_begin (Ledger *ledger,
+            Transaction *transaction,
+            const char *sql,
+            const guint8 digest[PAE_DIGEST_SIZE],
+            gboolean *out_noted,
+            GError **error)
+{
+  if (!is_noted (ledger, sql, digest, out_noted, error))
+    return FALSE;
+  return *out_noted || (transaction_begin (ledger, transaction, error) &&
+                        is_noted (ledger, sql, digest, out_noted, error));
 }
 
 gboolean
@@ -27,28 +45,17 @@ ledger_note_policy (Ledger *ledger,
   JsonTree *details = NULL;
   gboolean noted = FALSE;
 
-  if (!policy_is_noted (ledger, image, &noted, error))
+  if (!note_begin (ledger, &transaction, POLICY_IS_NOTED, image, &noted, error))
     return FALSE;
   if (noted)
     return TRUE;
-
-  if (!transaction_begin (ledger, &transaction, error) ||
-      !query_run (ledger, error, NULL, "UPDATE meta SET policy = ? WHERE id = 1", "d", image))
+  if (!query_run (ledger, error, NULL, "UPDATE meta SET policy = ? WHERE id = 1", "d", image))
     return FALSE;
   details = json_tree_new_object ();
   audit_add_digest (details, "image", image);
   json_tree_add_boolean (details, "valid", valid);
   return audit_append (ledger, AUDIT_EXECUTOR, "policy", details, error) &&
          transaction_commit_safe (&transaction, error);
-}
-
-static gboolean
-key_is_noted (Ledger *ledger, const guint8 id[PAE_DIGEST_SIZE], gboolean *out_noted, GError **error)
-{
-  g_autoptr (sqlite3_stmt) query = NULL;
-
-  query = query_new (ledger, error, "SELECT 1 FROM meta WHERE id = 1 AND key = ?", "d", id);
-  return query != NULL && query_next (ledger, query, out_noted, error);
 }
 
 gboolean
@@ -60,14 +67,7 @@ ledger_note_key (Ledger *ledger, const Signer *signer, GError **error)
   gboolean noted = FALSE;
 
   signer_id (signer, id);
-  if (!key_is_noted (ledger, id, &noted, error))
-    return FALSE;
-  if (noted)
-    return TRUE;
-
-  /* another worker may have been quicker */
-  if (!transaction_begin (ledger, &transaction, error) ||
-      !key_is_noted (ledger, id, &noted, error))
+  if (!note_begin (ledger, &transaction, KEY_IS_NOTED, id, &noted, error))
     return FALSE;
   if (noted)
     return TRUE;
