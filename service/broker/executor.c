@@ -26,14 +26,17 @@ typedef enum
 
 static const struct
 {
-  guint places;
-  guint each;    /* of them for one uid */
+  guint all;     /* at once */
+  guint places;  /* of them for one module */
+  guint each;    /* of those for one uid */
   guint seconds; /* from the call to the reply, waiting for a place included */
 } lanes[LANE_N] = {
-  [LANE_QUICK] = { 16, 16, 20 },
-  [LANE_LOOK] = { EXECUTOR_LOOKS, EXECUTOR_LOOKS_EACH, 20 },
-  [LANE_PREPARE] = { EXECUTOR_PREPARES, EXECUTOR_PREPARES_EACH, HANDOVER_TIMEOUT },
-  [LANE_EXECUTE] = { EXECUTOR_EXECUTES, EXECUTOR_EXECUTES_EACH, HANDOVER_TIMEOUT },
+  [LANE_QUICK] = { 16, 16, 16, 20 },
+  [LANE_LOOK] = { EXECUTOR_LOOKS, EXECUTOR_LOOKS, EXECUTOR_LOOKS_EACH, 20 },
+  [LANE_PREPARE] = { EXECUTOR_SLOW_ALL, EXECUTOR_PREPARES, EXECUTOR_PREPARES_EACH,
+                     HANDOVER_TIMEOUT },
+  [LANE_EXECUTE] = { EXECUTOR_SLOW_ALL, EXECUTOR_EXECUTES, EXECUTOR_EXECUTES_EACH,
+                     HANDOVER_TIMEOUT },
 };
 
 /* The backlog of the socket is full. */
@@ -55,6 +58,7 @@ typedef struct
 
   HandoverKind kind;
   uid_t uid;
+  char *module; /* "" for kinds that wait for none */
   GVariant *body;
   int fds[HANDOVER_MAX_FILES];
   guint n_fds;
@@ -88,44 +92,50 @@ call_close_fds (ExecutorCall *call)
   call->n_fds = 0;
 }
 
-/* How many places of this uid's are taken. */
+/* held_by: how many places this uid has with this module, and, in @out_module, all uids. */
 static guint
-lane_held (Executor *executor, Lane lane, uid_t uid)
+held_by (Executor *executor, const ExecutorCall *of, guint *out_module)
 {
-  guint n = 0;
+  guint uid = 0;
 
-  for (GList *l = executor->calls[lane].head; l != NULL; l = l->next)
+  *out_module = 0;
+  for (GList *l = executor->calls[of->lane].head; l != NULL; l = l->next)
     {
       const ExecutorCall *call = l->data;
 
-      n += call->is_running && call->uid == uid;
+      if (!call->is_running || strcmp (call->module, of->module) != 0)
+        continue;
+      (*out_module)++;
+      uid += call->uid == of->uid;
     }
-  return n;
+  return uid;
 }
 
+/* @out_held: (out): how many this uid has already */
 static gboolean
-lane_has_place (Executor *executor, Lane lane, uid_t uid)
+lane_has_place (Executor *executor, const ExecutorCall *call, guint *out_held)
 {
-  return executor->running[lane] < lanes[lane].places &&
-         lane_held (executor, lane, uid) < lanes[lane].each;
+  guint module = 0;
+
+  *out_held = held_by (executor, call, &module);
+  return executor->running[call->lane] < lanes[call->lane].all &&
+         module < lanes[call->lane].places && *out_held < lanes[call->lane].each;
 }
 
-/* Wakes the oldest of those that wait for a place and whose uid holds the fewest, where there is
- * one: who has many waiting is not served before who has one. */
+/* Wakes the oldest of those for whom there is a place and whose uid holds the fewest, where there
+ * is one: who has many waiting is not served before who has one. */
 static void
 lane_next (Executor *executor, Lane lane)
 {
   ExecutorCall *next = NULL;
   guint least = lanes[lane].each;
 
-  if (executor->running[lane] >= lanes[lane].places)
-    return;
   for (GList *l = executor->calls[lane].head; l != NULL; l = l->next)
     {
       ExecutorCall *call = l->data;
-      guint held = call->is_running ? least : lane_held (executor, lane, call->uid);
+      guint held = 0;
 
-      if (held < least)
+      if (!call->is_running && lane_has_place (executor, call, &held) && held < least)
         {
           least = held;
           next = call;
@@ -188,10 +198,11 @@ static gboolean
 call_start (ExecutorCall *call, GError **error)
 {
   g_autoptr (GError) local = NULL;
+  guint held = 0;
 
   if (!call->is_running)
     {
-      if (!lane_has_place (call->executor, call->lane, call->uid))
+      if (!lane_has_place (call->executor, call, &held))
         {
           g_source_set_ready_time (&call->source, call->deadline);
           return TRUE;
@@ -278,6 +289,7 @@ call_finalize (GSource *source)
 
   call_close_fds (call);
   g_clear_pointer (&call->body, g_variant_unref);
+  g_free (call->module);
 }
 
 static GSourceFuncs call_functions = {
@@ -319,16 +331,17 @@ executor_free (Executor *executor)
 }
 
 void
-executor_call (Executor *executor,
-               HandoverKind kind,
-               uid_t uid,
-               GVariant *body,
-               const int *fds,
-               guint n_fds,
-               const char *reply_type,
-               const char *second_type,
-               ExecutorCallback callback,
-               gpointer data)
+executor_call_module (Executor *executor,
+                      HandoverKind kind,
+                      uid_t agent,
+                      const char *module,
+                      GVariant *body,
+                      const int *fds,
+                      guint n_fds,
+                      const char *reply_type,
+                      const char *second_type,
+                      ExecutorCallback callback,
+                      gpointer data)
 {
   GSource *source = g_source_new (&call_functions, sizeof (ExecutorCall));
   ExecutorCall *call = (ExecutorCall *) source;
@@ -337,7 +350,8 @@ executor_call (Executor *executor,
   call->executor = executor;
   call->lane = lane_of (kind);
   call->kind = kind;
-  call->uid = uid;
+  call->uid = agent;
+  call->module = g_strdup (module);
   call->body = g_variant_ref_sink (body);
   call->reply_type = reply_type;
   call->second_type = second_type;
@@ -354,6 +368,22 @@ executor_call (Executor *executor,
   g_source_set_ready_time (source, 0);
   g_source_attach (source, NULL);
   g_source_unref (source);
+}
+
+void
+executor_call (Executor *executor,
+               HandoverKind kind,
+               uid_t uid,
+               GVariant *body,
+               const int *fds,
+               guint n_fds,
+               const char *reply_type,
+               const char *second_type,
+               ExecutorCallback callback,
+               gpointer data)
+{
+  executor_call_module (executor, kind, uid, "", body, fds, n_fds, reply_type, second_type,
+                        callback, data);
 }
 
 gboolean

@@ -2,8 +2,8 @@
 /*
  * Hand-overs to the executor without waiting: each call is one connection on the main loop with a
  * deadline of its own.  Slow kinds can't use up the places of the others, so that a denial gets
- * through while modules are slow; nor can one agent use up those of a slow kind, or one person who
- * looks at receipts all the time those that answers need.
+ * through while modules are slow; nor can one module use up those of another, one agent those of a
+ * module, or one person who looks at receipts all the time those that answers need.
  */
 #pragma once
 
@@ -29,13 +29,17 @@ Executor *executor_new (const char *path);
 void executor_free (Executor *executor);
 
 /*
- * Places of the slow kinds, and how many of them one agent may hold: together fewer than the eight
- * workers of a module's runner (RUNNER_MAX_WORKERS), so that one agent never holds up a module.
+ * Places of the slow kinds for one module, and how many of them one agent may hold: together fewer
+ * than the eight workers of a module's runner (RUNNER_MAX_WORKERS), so that one agent never holds up
+ * a module.
  */
 #define EXECUTOR_PREPARES 8
 #define EXECUTOR_PREPARES_EACH 3
-#define EXECUTOR_EXECUTES 16
+#define EXECUTOR_EXECUTES 8
 #define EXECUTOR_EXECUTES_EACH 4
+
+/* Of each slow kind, for all modules: as many as there are requests by default (PendingAll=). */
+#define EXECUTOR_SLOW_ALL 64
 
 /*
  * Places of what a person may ask for without end, a receipt or whether they may pause an agent, and
@@ -48,9 +52,9 @@ void executor_free (Executor *executor);
 #define EXECUTOR_NO_AGENT ((uid_t) -1)
 
 /*
- * executor_call:
- * @uid: on whose account it is: the agent whose request it is about, the person who looks, or
- *   EXECUTOR_NO_AGENT.  A place that becomes free goes to who holds the fewest, to the oldest call.
+ * executor_call: of a kind that waits for no module.
+ * @uid: on whose account it is: the person who looks, or EXECUTOR_NO_AGENT.  A place that becomes
+ *   free goes to who holds the fewest, to the oldest call.
  * @body: (transfer floating)
  * @fds: (array length=n_fds): kept open as long as needed
  * @reply_type: of the reply's body
@@ -67,6 +71,23 @@ void executor_call (Executor *executor,
                     const char *second_type,
                     ExecutorCallback callback,
                     gpointer data);
+
+/*
+ * executor_call_module: HANDOVER_PREPARE or HANDOVER_EXECUTE; the rest is as above.
+ * @agent: whose request it is
+ * @module: the one that it may wait for, "" where that is not known
+ */
+void executor_call_module (Executor *executor,
+                           HandoverKind kind,
+                           uid_t agent,
+                           const char *module,
+                           GVariant *body,
+                           const int *fds,
+                           guint n_fds,
+                           const char *reply_type,
+                           const char *second_type,
+                           ExecutorCallback callback,
+                           gpointer data);
 
 /* executor_error_is_silence: the executor did not answer, so that nobody knows what it did. */
 gboolean executor_error_is_silence (const GError *error);

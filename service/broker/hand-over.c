@@ -167,10 +167,11 @@ hand_over (Broker *broker, Request *request)
   over = g_new0 (HandOver, 1);
   over->broker = broker;
   over->request = request_ref (request);
-  executor_call (broker->executor, HANDOVER_EXECUTE, request->uid,
-                 g_variant_new ("(@" WIRE_PREPARED ")", request->prepared),
-                 request->files->fds, request->files->n, WIRE_EXECUTE_CONSUMED,
-                 WIRE_EXECUTE_OUTCOME, executed, over);
+  executor_call_module (broker->executor, HANDOVER_EXECUTE, request->uid,
+                        record_module (request->record),
+                        g_variant_new ("(@" WIRE_PREPARED ")", request->prepared),
+                        request->files->fds, request->files->n, WIRE_EXECUTE_CONSUMED,
+                        WIRE_EXECUTE_OUTCOME, executed, over);
 }
 
 /* --- asking the ledger --- */

@@ -12,8 +12,23 @@
 
 #include <string.h>
 
+/* Where this process knows of no such action, the executor calls no module for it either. */
+static const char *
+module_of (const Catalog *catalog, GVariant *raw)
+{
+  const Policy *policy = catalog_policy (catalog, NULL);
+  const PolicyAction *action = NULL;
+  const char *id = NULL;
+
+  g_variant_get_child (raw, 4, "&s", &id);
+  if (policy != NULL)
+    action = policy_action (policy, id);
+  return action != NULL ? action->module : "";
+}
+
 void
 prepare_send (Executor *executor,
+              const Catalog *catalog,
               GVariant *raw,
               const Files *files,
               ExecutorCallback callback,
@@ -22,8 +37,8 @@ prepare_send (Executor *executor,
   guint32 agent = 0;
 
   g_variant_get_child (raw, 1, "u", &agent);
-  executor_call (executor, HANDOVER_PREPARE, agent, raw, files->fds, files->n,
-                 WIRE_PREPARE_REPLY, NULL, callback, data);
+  executor_call_module (executor, HANDOVER_PREPARE, agent, module_of (catalog, raw), raw,
+                        files->fds, files->n, WIRE_PREPARE_REPLY, NULL, callback, data);
 }
 
 gboolean

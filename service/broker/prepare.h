@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "service/broker/catalog.h"
 #include "service/broker/executor.h"
 #include "service/broker/files.h"
 #include "service/broker/request.h"
@@ -13,8 +14,13 @@
 
 G_BEGIN_DECLS
 
-/* prepare_send: @raw is WIRE_REQUEST */
+/*
+ * prepare_send:
+ * @catalog: says which module it may wait for
+ * @raw: WIRE_REQUEST
+ */
 void prepare_send (Executor *executor,
+                   const Catalog *catalog,
                    GVariant *raw,
                    const Files *files,
                    ExecutorCallback callback,

@@ -143,7 +143,8 @@ restart_prepare (Broker *broker, Request *request)
   if (request->is_handed)
     return;
   request->is_handed = TRUE;
-  prepare_send (broker->executor, raw, request->files, prepared, request_ref (request));
+  prepare_send (broker->executor, broker->catalog, raw, request->files, prepared,
+                request_ref (request));
 }
 
 /* --- reading back --- */

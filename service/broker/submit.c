@@ -365,8 +365,8 @@ prepare (Submission *submission)
                      submission->part, submission->run, submission->action, submission->arguments,
                      submission->claim,
                      submission->supersedes != NULL ? submission->supersedes : "", digest));
-  prepare_send (submission->broker->executor, submission->raw, submission->files, prepared,
-                submission);
+  prepare_send (submission->broker->executor, submission->broker->catalog, submission->raw,
+                submission->files, prepared, submission);
 }
 
 /* --- with a key --- */

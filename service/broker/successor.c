@@ -88,5 +88,6 @@ successor_begin (Broker *broker, Request *refused)
   succession->refused = request_ref (refused);
   succession->id = random_id ();
   succession->raw = prepare_raw_of_successor (refused, succession->id);
-  prepare_send (broker->executor, succession->raw, refused->files, prepared, succession);
+  prepare_send (broker->executor, broker->catalog, succession->raw, refused->files, prepared,
+                succession);
 }

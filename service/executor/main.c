@@ -21,7 +21,7 @@
 #define TIMEOUT 10          /* seconds for a hand-over */
 #define DESCRIBE_TIMEOUT 25 /* seconds for a module's call; a runner gives up earlier */
 #define MODULE_TIMEOUT 120
-#define MAX_WORKERS 48 /* all that the broker has under way at once, and the administrator's */
+#define MAX_WORKERS 152 /* all that the broker has under way at once, and the administrator's */
 
 static const PolicySource policy_source = {
   .data_dir = UNDERSIGN_DATA_DIR,

@@ -41,7 +41,7 @@ set_up (Fixture *fixture, gconstpointer data)
   fixture->listen_fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   g_assert_cmpint (
       bind (fixture->listen_fd, (const struct sockaddr *) &address, sizeof address), ==, 0);
-  g_assert_cmpint (listen (fixture->listen_fd, 64), ==, 0);
+  g_assert_cmpint (listen (fixture->listen_fd, 256), ==, 0);
   fixture->executor = executor_new (fixture->path);
 }
 
@@ -67,10 +67,17 @@ ended (const Handover *reply, const GError *error, gpointer data)
 
 /* Its body says whose it is. */
 static void
+begin_of (Fixture *fixture, HandoverKind kind, uid_t agent, const char *module)
+{
+  executor_call_module (fixture->executor, kind, agent, module,
+                        g_variant_new ("(u)", (guint32) agent), NULL, 0, WIRE_EMPTY, NULL, ended,
+                        fixture);
+}
+
+static void
 begin (Fixture *fixture, HandoverKind kind, uid_t agent)
 {
-  executor_call (fixture->executor, kind, agent, g_variant_new ("(u)", (guint32) agent), NULL, 0,
-                 WIRE_EMPTY, NULL, ended, fixture);
+  begin_of (fixture, kind, agent, "mail");
 }
 
 static void
@@ -259,6 +266,60 @@ test_two_at_once (Fixture *fixture, gconstpointer data)
   expect_taken (fixture, n + 3);
 }
 
+/* However many agents keep a module busy, and each way of it, another module is called at once,
+ * for these agents too. */
+static void
+test_modules (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    HandoverKind kind;
+    guint places;
+  } lanes_of[] = {
+    { HANDOVER_PREPARE, EXECUTOR_PREPARES },
+    { HANDOVER_EXECUTE, EXECUTOR_EXECUTES },
+  };
+  guint n = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (lanes_of); i++)
+    {
+      for (uid_t agent = 1; agent <= 6; agent++)
+        for (guint j = 0; j < 4; j++)
+          begin_of (fixture, lanes_of[i].kind, agent, "slow");
+      expect_taken (fixture, n += lanes_of[i].places);
+      begin_of (fixture, lanes_of[i].kind, 7, "mail");
+      expect_taken (fixture, ++n);
+      g_assert_cmpuint (last_taken (fixture), ==, 7);
+      begin_of (fixture, lanes_of[i].kind, 1, "mail");
+      expect_taken (fixture, ++n);
+      g_assert_cmpuint (last_taken (fixture), ==, 1);
+      /* What waited longest for the other module does not take a place that this one leaves. */
+      end_one (fixture, 7);
+      expect_taken (fixture, n);
+    }
+  /* A place of the slow module goes to who waits for it. */
+  end_one (fixture, 2);
+  expect_taken (fixture, ++n);
+}
+
+/* So many calls do not hold up who asks for nothing slow. */
+static void
+test_many_modules (Fixture *fixture, gconstpointer data)
+{
+  guint n = 0;
+
+  for (uid_t agent = 1; agent <= 12; agent++)
+    for (guint i = 0; i < 8; i++)
+      {
+        g_autofree char *module = g_strdup_printf ("m%u", (guint) agent);
+
+        begin_of (fixture, HANDOVER_EXECUTE, agent * 100 + i, module);
+      }
+  expect_taken (fixture, n = EXECUTOR_SLOW_ALL);
+  begin (fixture, HANDOVER_CLOSE, EXECUTOR_NO_AGENT);
+  expect_taken (fixture, ++n);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -269,5 +330,7 @@ main (int argc, char **argv)
   ADD ("/executor/fair", test_fair);
   ADD ("/executor/all-come", test_all_come);
   ADD ("/executor/two-at-once", test_two_at_once);
+  ADD ("/executor/modules", test_modules);
+  ADD ("/executor/many-modules", test_many_modules);
   return g_test_run ();
 }
