@@ -57,6 +57,7 @@ typedef struct
   GPtrArray *registering; /* calls of Register() that wait for cards to be prepared anew */
   ExpiryTimer *registering_timer;
   GHashTable *calls;    /* uid → how many of its calls have no answer */
+  GHashTable *turns;    /* of submit.c: "UID KEY" → GQueue of calls of Submit(), the first goes on */
 
   void (*stopped) (gpointer data); /* the bus is gone */
   gpointer stopped_data;

@@ -2,7 +2,8 @@
 /*
  * Agent.Submit: from the agent's words to a request.  Each step is cheaper than the next: limits,
  * then the files' seals, then the executor, then the disk.  Until the last one nothing is kept, and
- * a refusal leaves nothing behind.
+ * a refusal leaves nothing behind.  What a key already stands for is found before any room is taken:
+ * a retry is never refused for what exists.
  */
 #include "service/broker/faces.h"
 
@@ -28,6 +29,7 @@ typedef struct
   char *id;
   char *key;        /* NULL for none */
   char *key_digest; /* NULL for none */
+  char *turn;       /* of broker->turns; NULL where it has none */
   char *supersedes; /* request id, NULL for none */
   char *claim;
   char *action;
@@ -42,6 +44,42 @@ typedef struct
   Request *request;    /* what was prepared */
 } Submission;
 
+static void keyed_begin (Submission *submission);
+
+/* --- one at a time with one key --- */
+
+/* turn_take: FALSE where another call with the key is under way: keyed_begin() is called when that
+ * has ended. */
+static gboolean
+turn_take (Submission *submission)
+{
+  GHashTable *turns = submission->broker->turns;
+  GQueue *queue = NULL;
+
+  submission->turn = g_strdup_printf ("%u %s", (guint) submission->uid, submission->key);
+  queue = g_hash_table_lookup (turns, submission->turn);
+  if (queue == NULL)
+    {
+      queue = g_queue_new ();
+      g_hash_table_insert (turns, g_strdup (submission->turn), queue);
+    }
+  g_queue_push_tail (queue, submission);
+  return queue->length == 1;
+}
+
+static void
+turn_leave (GHashTable *turns, Submission *submission)
+{
+  GQueue *queue = g_hash_table_lookup (turns, submission->turn);
+  gboolean was_first = g_queue_peek_head (queue) == submission;
+
+  g_queue_remove (queue, submission);
+  if (g_queue_is_empty (queue))
+    g_hash_table_remove (turns, submission->turn);
+  else if (was_first)
+    keyed_begin (g_queue_peek_head (queue));
+}
+
 static void
 submission_free (Submission *submission)
 {
@@ -51,6 +89,9 @@ submission_free (Submission *submission)
     limits_release (broker->limits, submission->uid, submission->files->bytes);
   if (submission->is_spooled)
     files_drop (broker->spool, submission->id);
+  if (submission->turn != NULL)
+    turn_leave (broker->turns, submission);
+  g_free (submission->turn);
   g_free (submission->id);
   g_free (submission->key);
   g_free (submission->key_digest);
@@ -396,11 +437,43 @@ key_asked (const Handover *reply, const GError *error, gpointer data)
   submission_lose (submission, local);
 }
 
+static gboolean
+take_place (Submission *submission, GError **error)
+{
+  Broker *broker = submission->broker;
+  const GArray *agents = catalog_agent_uids (broker->catalog);
+  guint64 bytes = submission->files->bytes;
+
+  /* Without files, too: the request itself is kept, here and in the ledger. */
+  if (!files_have_room (broker->spool, bytes, limits_config (broker->limits)->disk_reserve, error))
+    return FALSE;
+  submission->has_place =
+      limits_reserve (broker->limits, submission->uid, bytes,
+                      (const uid_t *) (const void *) agents->data, agents->len, error);
+  return submission->has_place;
+}
+
+static void
+keyed_begin (Submission *submission)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (give_by_key (submission))
+    return;
+  if (!take_place (submission, &error))
+    {
+      submission_fail (submission, error);
+      return;
+    }
+  executor_call (submission->broker->executor, HANDOVER_QUERY, EXECUTOR_NO_AGENT,
+                 g_variant_new (WIRE_QUERY, submission->id), NULL, 0, WIRE_QUERY_REPLY, NULL,
+                 key_asked, submission);
+}
+
 static void
 digested (const FilesDone *done, const GError *error, gpointer data)
 {
   Submission *submission = data;
-  Broker *broker = submission->broker;
   g_autoptr (GError) local = NULL;
 
   if (error == NULL)
@@ -408,14 +481,9 @@ digested (const FilesDone *done, const GError *error, gpointer data)
         key_digest (submission->action, submission->supersedes, submission->arguments,
                     done->digests, submission->files->n, &local);
   if (submission->key_digest == NULL)
-    {
-      submission_fail (submission, error != NULL ? error : local);
-      return;
-    }
-  if (give_by_key (submission))
-    return;
-  executor_call (broker->executor, HANDOVER_QUERY, EXECUTOR_NO_AGENT,
-                 g_variant_new (WIRE_QUERY, submission->id), NULL, 0, WIRE_QUERY_REPLY, NULL, key_asked, submission);
+    submission_fail (submission, error != NULL ? error : local);
+  else if (turn_take (submission))
+    keyed_begin (submission);
 }
 
 /* --- reading the call --- */
@@ -517,22 +585,6 @@ check_limits (Submission *submission, GError **error)
 }
 
 static gboolean
-take_place (Submission *submission, GError **error)
-{
-  Broker *broker = submission->broker;
-  const GArray *agents = catalog_agent_uids (broker->catalog);
-  guint64 bytes = submission->files->bytes;
-
-  /* Without files, too: the request itself is kept, here and in the ledger. */
-  if (!files_have_room (broker->spool, bytes, limits_config (broker->limits)->disk_reserve, error))
-    return FALSE;
-  submission->has_place =
-      limits_reserve (broker->limits, submission->uid, bytes,
-                      (const uid_t *) (const void *) agents->data, agents->len, error);
-  return submission->has_place;
-}
-
-static gboolean
 read_call (Submission *submission, GError **error)
 {
   GVariant *body = call_body (submission->call);
@@ -553,7 +605,8 @@ read_call (Submission *submission, GError **error)
     return FALSE;
   submission->arguments = arguments_array (arguments);
   submission->files = files_new_steal (call_fds (submission->call), error);
-  return submission->files != NULL && take_place (submission, error);
+  return submission->files != NULL &&
+         (submission->key != NULL || take_place (submission, error));
 }
 
 void

@@ -53,6 +53,9 @@ void caller_begin (Caller *caller,
                    const char *member,
                    GVariant *parameters,
                    Pending *pending);
+/* caller_begin_submit: Submit(), with files. */
+void
+caller_begin_submit (Caller *caller, GVariant *parameters, GUnixFDList *fds, Pending *pending);
 void pending_wait (Pending *pending);
 
 /* caller_agent, caller_approver: a member of that interface of the broker's own object. */

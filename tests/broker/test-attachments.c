@@ -11,7 +11,7 @@
 #include <string.h>
 
 static GVariant *
-mail_with_files (const char *run, guint n)
+mail_with_files (const char *run, guint n, const char *options)
 {
   GVariantBuilder arguments;
   GVariantBuilder list;
@@ -28,7 +28,8 @@ mail_with_files (const char *run, guint n)
   g_variant_builder_add (&arguments, "{sv}", "to", g_variant_new_strv (to, -1));
   g_variant_builder_add (&arguments, "{sv}", "subject", g_variant_new_string ("Report"));
   g_variant_builder_add (&arguments, "{sv}", "attachment", g_variant_builder_end (&list));
-  return g_variant_new ("(ssa{sv}a{sv})", run, "mail.send", &arguments, NULL);
+  return g_variant_new ("(ssa{sv}@a{sv})", run, "mail.send", &arguments,
+                        vardict (options != NULL ? options : "{}"));
 }
 
 static void
@@ -78,7 +79,7 @@ submit_files (Caller *agent, const char *run, guint n, GError **error)
       g_unix_fd_list_append (fds, fd, NULL);
     }
   reply = caller_call_with_fds (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
-                                mail_with_files (run, n), fds, NULL, error);
+                                mail_with_files (run, n, NULL), fds, NULL, error);
   if (reply != NULL)
     g_variant_get (reply, "(os)", &path, NULL);
   return path;
@@ -143,6 +144,117 @@ test_files_changed (Bed *bed, gconstpointer config)
   g_assert_cmpuint (count_spooled (bed), ==, 0);
 }
 
+/* One sealed file of this size. */
+static GUnixFDList *
+large_file (gsize size)
+{
+  GUnixFDList *fds = g_unix_fd_list_new ();
+  g_autofree char *text = g_strnfill (size, 'x');
+  autofd fd = memfd_new_sealed ("test", text, size, NULL);
+
+  g_unix_fd_list_append (fds, fd, NULL);
+  return fds;
+}
+
+static void
+begin_large (Caller *agent, const char *run, const char *key, Pending *pending)
+{
+  g_autoptr (GUnixFDList) fds = large_file (60 * 1024);
+  g_autofree char *options = g_strdup_printf ("{'idempotency-key': <'%s'>}", key);
+
+  caller_begin_submit (agent, mail_with_files (run, 1, options), fds, pending);
+}
+
+static char *
+end_large (Pending *pending)
+{
+  char *path = NULL;
+
+  pending_wait (pending);
+  g_assert_no_error (pending->error);
+  g_variant_get (pending->reply, "(os)", &path, NULL);
+  pending_clear (pending);
+  *pending = (Pending){ 0 };
+  return path;
+}
+
+static const char one_fits[] = "[Limits]\nSpoolBytes=100K\nSpoolBytesAll=100K\nPending=1\n";
+
+/* Many calls with one key are one request, however little room there is beside it: at once, later,
+ * and when it has ended.  Another key finds none. */
+static void
+test_large_with_key (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *first = NULL;
+  g_autofree char *after = NULL;
+  g_auto (Pending) refused = { 0 };
+  g_autoptr (GError) error = NULL;
+  Pending pending[6] = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    begin_large (agent, run, "k1", &pending[i]);
+  first = end_large (&pending[0]);
+  for (guint i = 1; i < G_N_ELEMENTS (pending); i++)
+    {
+      g_autofree char *path = end_large (&pending[i]);
+
+      g_assert_cmpstr (path, ==, first);
+    }
+  g_assert_cmpuint (limits_pending_all (bed->broker->limits), ==, 1);
+  g_assert_cmpuint (fake_prepared (bed->fake), ==, 1);
+  g_assert_cmpuint (count_spooled (bed), ==, 1);
+
+  begin_large (agent, run, "k2", &refused);
+  pending_wait (&refused);
+  assert_fails (refused.reply, &refused.error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
+
+  g_assert_true (caller_approve (jones, first, "hr.jones", "good", NULL, &error));
+  wait_state (agent, first, "done");
+  begin_large (agent, run, "k1", &pending[0]);
+  after = end_large (&pending[0]);
+  g_assert_cmpstr (after, ==, first);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* Each of those that wait for the first is answered where that one fails, and when all ends. */
+static void
+test_key_fails (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  Pending pending[4] = { 0 };
+
+  fake_refuse (bed->fake, US_ERROR_REFUSED, US_REASON_NO_RULE);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    begin_large (agent, run, "k1", &pending[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    {
+      pending_wait (&pending[i]);
+      assert_fails (pending[i].reply, &pending[i].error, US_ERROR_REFUSED, US_REASON_NO_RULE);
+      pending_clear (&pending[i]);
+      pending[i] = (Pending){ 0 };
+    }
+  g_assert_cmpuint (limits_pending_all (bed->broker->limits), ==, 0);
+
+  fake_refuse (bed->fake, 0, NULL);
+  fake_hold (bed->fake);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    begin_large (agent, run, "k2", &pending[i]);
+  while (fake_prepared (bed->fake) < 5)
+    g_main_context_iteration (NULL, TRUE);
+  bed_stop (bed);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    {
+      pending_wait (&pending[i]);
+      g_assert_nonnull (pending[i].error);
+      pending_clear (&pending[i]);
+    }
+  bed_start (bed);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -150,5 +262,7 @@ main (int argc, char *argv[])
   sample_quiet ();
   bed_test ("/attachments/files", NULL, test_files);
   bed_test ("/attachments/files-changed", NULL, test_files_changed);
+  bed_test ("/attachments/large-with-key", one_fits, test_large_with_key);
+  bed_test ("/attachments/key-fails", NULL, test_key_fails);
   return g_test_run ();
 }
