@@ -132,6 +132,9 @@ open_state (Broker *broker, const BrokerParameters *parameters, GError **error)
   broker->queue = queue_open (parameters->state_dir, error);
   if (broker->queue == NULL)
     return FALSE;
+  broker->id_key = id_key_open (parameters->state_dir, error);
+  if (broker->id_key == NULL)
+    return FALSE;
   if (mkdir (spool, 0700) == 0 || errno == EEXIST)
     broker->spool = open (spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (broker->spool < 0)
@@ -236,6 +239,7 @@ broker_free (Broker *broker)
   limits_free (broker->limits);
   runs_free (broker->runs);
   queue_close (broker->queue);
+  secret_free (broker->id_key);
   fd_clear (&broker->spool);
   g_free (broker);
 }

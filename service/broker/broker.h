@@ -9,6 +9,7 @@
 #include "service/broker/catalog.h"
 #include "service/broker/executor.h"
 #include "service/broker/expiry.h"
+#include "service/broker/id-key.h"
 #include "service/broker/identity.h"
 #include "service/broker/limits.h"
 #include "service/broker/queue.h"
@@ -50,6 +51,7 @@ typedef struct
 
   ExpiryTimer *close_timer, *reach_timer, *hourly_timer, *resume_timer;
   guint reach_period, register_wait;
+  Secret *id_key;
   int spool; /* directory of the copies of files */
   RequestHooks request_hooks;
   RunHooks run_hooks;

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define TYPE_ID "application/vnd.undersign.idempotency-key.v1"
+#define TYPE_ID "application/vnd.undersign.idempotency-key.v2"
 #define TYPE_CALL "application/vnd.undersign.call.v1"
 
 gboolean
@@ -32,13 +32,13 @@ key_check (const char *key, GError **error)
 }
 
 char *
-key_request_id (uid_t uid, const char *key)
+key_request_id (Secret *id_key, uid_t uid, const char *key)
 {
   g_autofree char *text = g_strdup_printf ("%u %s", (guint) uid, key);
   g_autoptr (GBytes) body = g_bytes_new (text, strlen (text));
   guint8 digest[PAE_DIGEST_SIZE];
 
-  pae_sha256 (TYPE_ID, body, digest);
+  pae_hmac (secret_data (id_key), secret_size (id_key), TYPE_ID, body, digest);
   return hex_encode (digest, 16);
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Idempotency keys.  The id of a request follows from its key and uid, so that the ledger, whose
- * primary key it is, lets it run once even where the queue has forgotten it.
+ * primary key it is, lets it run once even where the queue has forgotten it; and from a secret, so
+ * that an agent cannot choose keys for the ids that they give.
  */
 #pragma once
 
+#include "service/base/secret.h"
 #include "service/broker/files.h"
 
 #include <glib.h>
@@ -17,8 +19,8 @@ G_BEGIN_DECLS
 /* key_check: 1 to KEY_MAX printable ASCII characters without spaces. */
 gboolean key_check (const char *key, GError **error);
 
-/* key_request_id: 32 lower-case hex digits. */
-char *key_request_id (uid_t uid, const char *key);
+/* key_request_id: 32 lower-case hex digits; @id_key is that of id-key.h. */
+char *key_request_id (Secret *id_key, uid_t uid, const char *key);
 
 /*
  * key_digest: of what is asked under a key: the action, every argument as sent, with the content of

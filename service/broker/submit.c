@@ -630,6 +630,6 @@ handle_submit (Broker *broker, Call *call, Request *request)
       prepare (submission);
       return;
     }
-  submission->id = key_request_id (submission->uid, submission->key);
+  submission->id = key_request_id (broker->id_key, submission->uid, submission->key);
   files_digest (submission->files, digested, submission);
 }

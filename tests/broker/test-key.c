@@ -3,10 +3,14 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/encode.h"
+#include "service/broker/id-key.h"
 #include "service/broker/key.h"
 #include "tests/broker/sample.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void
 test_check (void)
@@ -30,20 +34,108 @@ test_check (void)
 static void
 test_ids (void)
 {
-  g_autofree char *id = key_request_id (2001, "key");
-  g_autofree char *same = key_request_id (2001, "key");
-  g_autofree char *agent = key_request_id (2002, "key");
-  g_autofree char *key = key_request_id (2001, "kez");
-  g_autofree char *border_a = key_request_id (20, "01");
-  g_autofree char *border_b = key_request_id (200, "1");
+  static const guint8 bytes[ID_KEY_SIZE] = { 7 };
+  static const guint8 other_bytes[ID_KEY_SIZE] = { 8 };
+  g_autoptr (Secret) secret = secret_new_from (bytes, sizeof bytes);
+  g_autoptr (Secret) other = secret_new_from (other_bytes, sizeof other_bytes);
+  g_autofree char *id = key_request_id (secret, 2001, "key");
+  g_autofree char *same = key_request_id (secret, 2001, "key");
+  g_autofree char *agent = key_request_id (secret, 2002, "key");
+  g_autofree char *key = key_request_id (secret, 2001, "kez");
+  g_autofree char *border_a = key_request_id (secret, 20, "01");
+  g_autofree char *border_b = key_request_id (secret, 200, "1");
+  g_autofree char *elsewhere = key_request_id (other, 2001, "key");
 
   g_assert_true (id_is_valid (id));
   g_assert_cmpstr (id, ==, same);
   g_assert_cmpstr (id, !=, agent);
   g_assert_cmpstr (id, !=, key);
   g_assert_cmpstr (border_a, !=, border_b);
+  /* Who does not know the secret cannot tell which id a key gives. */
+  g_assert_cmpstr (id, !=, elsewhere);
   /* The ledger remembers ids for good: this one may never become another. */
-  g_assert_cmpstr (id, ==, "ec36d5c2c7f5fbc387fa9a0081e95111");
+  g_assert_cmpstr (id, ==, "88beb1bdd81b119192f9674234ac29a1");
+}
+
+typedef struct
+{
+  char *dir, *path;
+} Folder;
+
+static void
+folder_set_up (Folder *folder, gconstpointer data)
+{
+  folder->dir = g_dir_make_tmp ("undersign-id-key-XXXXXX", NULL);
+  folder->path = g_build_filename (folder->dir, ID_KEY_NAME, NULL);
+}
+
+static void
+folder_tear_down (Folder *folder, gconstpointer data)
+{
+  g_autofree char *unfinished = g_strconcat (folder->path, ".new", NULL);
+
+  g_unlink (unfinished);
+  g_unlink (folder->path);
+  g_rmdir (folder->dir);
+  g_free (folder->path);
+  g_free (folder->dir);
+}
+
+static void
+assert_key (const Folder *folder, Secret *key, gboolean same)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Secret) now = id_key_open (folder->dir, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (secret_size (now), ==, ID_KEY_SIZE);
+  g_assert_true ((memcmp (secret_data (now), secret_data (key), ID_KEY_SIZE) == 0) == same);
+}
+
+/* Made once and kept; what a crash left of another is no key; one that is gone or damaged is made
+ * anew. */
+static void
+test_secret (Folder *folder, gconstpointer data)
+{
+  g_autofree char *unfinished = g_strconcat (folder->path, ".new", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Secret) key = id_key_open (folder->dir, &error);
+  struct stat status;
+
+  g_assert_no_error (error);
+  g_assert_cmpint (stat (folder->path, &status), ==, 0);
+  g_assert_cmpuint (status.st_mode & 0777, ==, 0600);
+  assert_key (folder, key, TRUE);
+  g_assert_true (g_file_set_contents (unfinished, "half", 4, NULL));
+  assert_key (folder, key, TRUE);
+
+  g_assert_cmpint (g_unlink (folder->path), ==, 0);
+  assert_key (folder, key, FALSE);
+  g_assert_cmpint (truncate (folder->path, ID_KEY_SIZE - 1), ==, 0);
+  assert_key (folder, key, FALSE);
+}
+
+/* Nobody else may have seen it, and what cannot be read is not replaced. */
+static void
+test_secret_refused (Folder *folder, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Secret) key = id_key_open (folder->dir, &error);
+  struct stat before, after;
+
+  g_assert_no_error (error);
+  g_assert_cmpint (chmod (folder->path, 0640), ==, 0);
+  g_assert_cmpint (stat (folder->path, &before), ==, 0);
+  g_assert_null (id_key_open (folder->dir, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_UNTRUSTED_FILE));
+  g_assert_cmpint (stat (folder->path, &after), ==, 0);
+  g_assert_cmpuint (before.st_ino, ==, after.st_ino);
+  g_clear_error (&error);
+
+  g_assert_cmpint (g_unlink (folder->path), ==, 0);
+  g_assert_cmpint (symlink ("elsewhere", folder->path), ==, 0);
+  g_assert_null (id_key_open (folder->dir, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_INTERNAL));
 }
 
 static const guint8 digests[2][32] = { { 1 }, { 2 } };
@@ -126,8 +218,13 @@ int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
+  sample_quiet ();
   g_test_add_func ("/key/check", test_check);
   g_test_add_func ("/key/ids", test_ids);
+#define ADD(path, function)                                                                        \
+  g_test_add (path, Folder, NULL, folder_set_up, function, folder_tear_down)
+  ADD ("/key/secret", test_secret);
+  ADD ("/key/secret-refused", test_secret_refused);
   g_test_add_func ("/key/digests", test_digests);
   g_test_add_func ("/key/handles", test_handles);
   return g_test_run ();

@@ -90,7 +90,7 @@ test_key (Bed *bed, gconstpointer config)
       caller_submit (agent, run, "a@example.com", "{'idempotency-key': <'k2'>}");
   g_autofree char *foreign = caller_submit (other, foreign_run, "a@example.com", KEY);
   g_autofree char *after = NULL;
-  g_autofree char *id = key_request_id (FAKE_AGENT, "k1");
+  g_autofree char *id = key_request_id (bed->broker->id_key, FAKE_AGENT, "k1");
   g_autoptr (GError) error = NULL;
 
   g_assert_cmpstr (same, ==, first);
