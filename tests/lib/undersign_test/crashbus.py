@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The bed of crash.py with a broker in it: agents and persons are callers on the bus.
+
+Nothing waits for a timer of the broker: the boot's clock is moved on until it has fired.
+"""
+
+import os
+import time
+
+from . import bus, crash, oracle, world
+
+AGENT = "agent-offboarding"
+SERVICES = ("undersign-executor", "undersignd")
+GOING_ON = ("pending", "approved", "executing")
+PREFIX = f"{bus.PATH}/request/"
+# What the bus itself says where the broker is gone.
+GONE = ("org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.ServiceUnknown",
+        "org.freedesktop.DBus.Error.NameHasNoOwner")
+
+
+class BusBed(crash.Bed):
+    def __init__(self, services=SERVICES, **options):
+        super().__init__(services=services, **options)
+        self.peers = {}
+        self.runs = {}
+
+    def start(self):
+        """The bus must not start a broker of its own, without faults, where this one was killed."""
+        os.unlink(f"/usr/share/dbus-1/system-services/{bus.SERVICE}.service")
+        super().start()
+
+    def stop(self):
+        self.hang_up()
+        super().stop()
+
+    def hang_up(self):
+        while self.peers:
+            self.peers.popitem()[1].close()
+
+    def peer(self, user):
+        if user not in self.peers:
+            self.peers[user] = bus.Peer(user)
+        return self.peers[user]
+
+    def revive(self):
+        gone = super().revive()
+        if self.world.broker in gone:
+            self.wait_for_broker()
+        return gone
+
+    def wait_for_broker(self):
+        """It may end once more at its start, where a fault still strikes."""
+        def owned():
+            if not self.world.broker.running:
+                self.world.broker.kill()
+                self.world.broker.start()
+            return self._owned()
+        world.wait_until(owned, "the broker owns its name", timeout=60)
+
+    def wait_for_broker_or_fault(self):
+        """Started with a fault planned: until it runs, or until that has struck."""
+        world.wait_until(lambda: self.faults.fired or not self.world.broker.running
+                         or self._owned(), "the broker starts or fails")
+
+    def _owned(self):
+        return self.peer("root").call("org.freedesktop.DBus", "NameHasOwner", "(s)",
+                                      (bus.SERVICE,), path="/org/freedesktop/DBus",
+                                      destination="org.freedesktop.DBus")[0]
+
+    def expected(self, error):
+        if isinstance(error, bus.BusError):
+            return error.name.startswith(bus.ERROR) or error.name in GONE
+        return super().expected(error)
+
+    # --- an agent ---
+
+    def run(self, user=AGENT, label="ticket"):
+        if (user, label) not in self.runs:
+            self.runs[user, label] = self.peer(user).call(bus.AGENT, "OpenRun", "(a{sv})",
+                                                          ({"label": ("s", label)},))[0]
+        return self.runs[user, label]
+
+    def submit(self, target, action="crash.ask", user=AGENT, files=(), label="ticket", **options):
+        """(id, state)"""
+        arguments = {"target": ("s", target)}
+        if files:
+            arguments["paper"] = ("a(sh)", [(f"{i}.txt", i) for i in range(len(files))])
+        given = {name.replace("_", "-"): ("o" if name == "supersedes" else "s", value)
+                 for name, value in options.items()}
+        for first in (True, False):
+            body = (self.run(user, label), action, arguments, given)
+            try:
+                path, state = self.peer(user).call(bus.AGENT, "Submit", "(ssa{sv}a{sv})", body,
+                                                   files=files)
+                return path[len(PREFIX):], state
+            except bus.BusError as error:
+                # A run that was idle for a day is closed; the clocks of these tests are fast.
+                if not first or error.text != "not-found: there is no such open run":
+                    raise
+                self.runs.clear()
+        return None
+
+    def state(self, name, user=AGENT):
+        return self.peer(user).call(bus.REQUEST, "GetState", path=PREFIX + name)
+
+    def withdraw(self, name, user=AGENT):
+        self.peer(user).call(bus.REQUEST, "Withdraw", path=PREFIX + name)
+
+    def requests(self, user=AGENT):
+        """id → state"""
+        return {path[len(PREFIX):]: state
+                for path, _, state in self.peer(user).call(bus.AGENT, "ListRequests")[0]}
+
+    # --- a person ---
+
+    def card(self, name, user=crash.LEAD):
+        return self.peer(user).call(bus.APPROVER, "GetCard", "(o)", (PREFIX + name,))
+
+    def statement(self, name, user=crash.LEAD, decision="approve", key=None):
+        key = key or self.keys[user]
+        return self.peer(user).call(bus.APPROVER, "GetStatement", "(oa{sv})", (
+            PREFIX + name, {"decision": ("s", decision),
+                            "credential": ("ay", key.credential)}))[0]
+
+    def approve(self, name, user=crash.LEAD, statement=None, key=None):
+        key = key or self.keys[user]
+        statement = statement or self.statement(name, user, key=key)
+        return self.peer(user).call(bus.APPROVER, "Approve", "(oaya{sv})",
+                                    (PREFIX + name, statement, key.sign(statement)))[0]
+
+    def deny(self, name, user=crash.LEAD, reason="other"):
+        return self.peer(user).call(bus.APPROVER, "Deny", "(osa{sv})",
+                                    (PREFIX + name, reason, {}))[0]
+
+    # --- time ---
+
+    def pass_time(self, seconds):
+        """The boot's clock moves on, and the broker's timer fires where it is due."""
+        broker = self.world.broker
+        self.faults.move_clocks(boottime=seconds,
+                                processes=[broker.process.pid] if broker.running else [])
+
+    def wait_for(self, condition, what, timeout=60, step=5.0):
+        """As world.wait_until(), while the boot's clock moves on: by 8 hours and a half at most."""
+        end = time.monotonic() + timeout
+        while True:
+            found = condition()
+            if found:
+                return found
+            if time.monotonic() > end:
+                raise TimeoutError(f"not true after {timeout} s: {what}")
+            time.sleep(0.01)
+            self.pass_time(step)
+
+    def ended(self, name, user=AGENT):
+        """(state, details) once no timer and no reply can change it, but a person."""
+        def look():
+            state, details = self.state(name, user)
+            if state == "pending":
+                try:
+                    self.card(name)
+                except bus.BusError as error:
+                    oracle.demand(error.reason == "unreachable", error)
+                    return None
+            return (state, details) if state not in ("approved", "executing") else None
+        return self.wait_for(look, f"{name} ends")
+
+    def closed(self, name, why):
+        """The ledger has heard of the end that the broker told."""
+        self.wait_for(lambda: self.broker.query(name)[:2] == ("closed", why),
+                      f"{name} is {why} in the ledger")
