@@ -19,6 +19,7 @@ TARGETS = 8
 HOUR = 3600
 CLOSED = ("denied", "withdrawn", "expired", "superseded", "unreachable")
 RAN = ("done", "failed", "unknown")
+ENDED = (*CLOSED, *RAN, "refused")
 
 _ASK = """[Rule {name}]
 Agents=offboarding
@@ -92,20 +93,35 @@ class Rules:
 
 
 class Tracked:
-    """One request: what was asked for, under which policy, who approved, what became of it."""
+    """One request: what was asked for, under which policy, who approved, what became of it.
 
-    def __init__(self, request, policy, boot):
-        self.request, self.policy, self.boot = request, policy, boot
-        self.state = "pending" if request.decision == "ask" else "allowed"
+    @deadline: of the boot's clock, in seconds
+    """
+
+    def __init__(self, name, wish, policy, boot, deadline):
+        self.id, self.wish, self.policy, self.boot = name, wish, policy, boot
+        self.deadline = deadline
+        self.state = "pending"
         self.approvals = set()  # (user, credential)
 
     @property
-    def wish(self):
-        return self.request.action, self.request.arguments["target"]
+    def action(self):
+        return self.wish[0]
 
     @property
     def has_ended(self):
-        return self.state in CLOSED + RAN
+        return self.state in ENDED
+
+
+class Handed(Tracked):
+    """One that the test itself holds, as a broker does."""
+
+    def __init__(self, request, policy, boot):
+        super().__init__(request.id, (request.action, request.arguments["target"]), policy, boot,
+                         request.prepared[3] / 1e6)
+        self.request = request
+        if request.decision != "ask":
+            self.state = "allowed"
 
 
 class Model:
@@ -169,7 +185,7 @@ class Model:
 
     def left(self, tracked):
         """Seconds until its deadline."""
-        return tracked.request.prepared[3] / 1e6 - self.now
+        return tracked.deadline - self.now
 
     def obstacles(self, tracked):
         """Why nothing of this request may run, but for approvals."""
@@ -182,7 +198,7 @@ class Model:
             found.append("approved → deadline passed")
         if self.halted:
             found.append("halted → refused")
-        if tracked.policy != self.rules.of(tracked.request.action):
+        if tracked.policy != self.rules.of(tracked.action):
             found.append("approved → record changed")
         if self.blocked(tracked.wish, tracked):
             found.append("approved → wish unknown")
@@ -193,7 +209,7 @@ class Model:
                 if self.bed.keys[user].credential == credential}
 
     def needed(self, tracked):
-        return crash.NEEDED[tracked.request.action]
+        return crash.NEEDED[tracked.action]
 
     # --- a broker's steps ---
 
@@ -214,7 +230,7 @@ class Model:
         oracle.demand(not refused, f"{action} is prepared in spite of {refused}")
         oracle.demand(request.decision == ("allow" if action == "crash.free" else "ask"),
                       f"{action}: {request.decision}")
-        tracked = Tracked(request, self.rules.of(action), self.boot)
+        tracked = Handed(request, self.rules.of(action), self.boot)
         self.requests.append(tracked)
         self.take(f"new → {tracked.state}")
         return tracked
@@ -233,10 +249,10 @@ class Model:
             self.bed.broker.answer(tracked.request, self.bed.broker.sign(tracked.request, user, key))
         except handover.Refused as error:
             again = user in {name for name, _ in tracked.approvals}
-            oracle.demand(obstacles or again, f"{user} cannot approve {tracked.request.id}: {error}")
+            oracle.demand(obstacles or again, f"{user} cannot approve {tracked.id}: {error}")
             return
         oracle.demand(not {"ended → refused", "approved → seal void", "approved → deadline passed"}
-                      & set(obstacles), f"{tracked.request.id} is approved: {obstacles}")
+                      & set(obstacles), f"{tracked.id} is approved: {obstacles}")
         tracked.approvals.add((user, key.credential))
         if len(self.active(tracked)) >= self.needed(tracked):
             self.take("pending → approved")
@@ -254,16 +270,16 @@ class Model:
         try:
             outcome = self.bed.broker.execute(tracked.request)
         except handover.Refused as error:
-            oracle.demand(obstacles or not sure, f"{tracked.request.id} does not run: {error}")
+            oracle.demand(obstacles or not sure, f"{tracked.id} does not run: {error}")
             for name in obstacles if enough else ["unapproved → refused"]:
                 self.take(name)
             if not enough and tracked.approvals and not self.active(tracked):
                 self.take("approved → revoked")
             return
         oracle.demand(not obstacles and enough,
-                      f"{tracked.request.id} runs: {obstacles}, {tracked.approvals}")
-        wanted = "unknown" if tracked.request.action == "crash.doubt" else "done"
-        oracle.demand(outcome == wanted, f"{tracked.request.id} is {outcome}")
+                      f"{tracked.id} runs: {obstacles}, {tracked.approvals}")
+        wanted = "unknown" if tracked.action == "crash.doubt" else "done"
+        oracle.demand(outcome == wanted, f"{tracked.id} is {outcome}")
         self.ran(tracked, outcome, before)
 
     def ran(self, tracked, outcome, before):
@@ -279,11 +295,11 @@ class Model:
         if not tracked.has_ended:
             wanted = ("none", "")
         oracle.demand((state, why if state == "closed" else "") == wanted,
-                      f"{tracked.request.id} is {state} {why}, not {wanted}")
-        seen = self.bed.oracle.seen.get(tracked.request.id)
+                      f"{tracked.id} is {state} {why}, not {wanted}")
+        seen = self.bed.oracle.seen.get(tracked.id)
         if tracked.state in RAN:
             oracle.demand("sha256:" + seen.consumed.hex() == tracked.request.digest,
-                          f"{tracked.request.id}: another record ran than was shown")
+                          f"{tracked.id}: another record ran than was shown")
 
     def end(self, tracked, why):
         """Closes it, which always works before it has ended and never after."""
@@ -389,8 +405,8 @@ class Model:
         tracked = self.pick(lambda one: one.state == "unknown")
         if tracked is None:
             return
-        outcome = "done" if self.bed.oracle.has_run(tracked.request.id) else "failed"
-        self.bed.admin.resolve(tracked.request.id, outcome)
+        outcome = "done" if self.bed.oracle.has_run(tracked.id) else "failed"
+        self.bed.admin.resolve(tracked.id, outcome)
         self.ran(tracked, outcome, "unknown")
 
     def edit_policy(self):
