@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -125,6 +126,26 @@ note (uint32_t n, uint32_t operation, const char *path)
   met->operation = operation;
 }
 
+/* strikes: whether the fault, whose turn has come, is still wanted.  It aims, looks whether the test has
+ * taken the plan back meanwhile, and strikes: so the test knows, once it has, whether it will. */
+static bool
+strikes (uint32_t operation, const char *path)
+{
+  if (!__sync_bool_compare_and_swap (&fault->fired, 0, FAULT_AIMS))
+    return true;
+  fault->fired_operation = operation;
+  fault->fired_role = role;
+  fault->fired_pid = (uint32_t) syscall (SYS_getpid);
+  snprintf (fault->fired_path, sizeof fault->fired_path, "%.*s", FAULT_PATH_SIZE - 1, path);
+  if (__atomic_load_n (&fault->action, __ATOMIC_SEQ_CST) == FAULT_NOTHING)
+    {
+      __atomic_store_n (&fault->fired, 0, __ATOMIC_SEQ_CST);
+      return false;
+    }
+  __atomic_store_n (&fault->fired, FAULT_STRUCK, __ATOMIC_SEQ_CST);
+  return true;
+}
+
 /* meet: counts an operation on @path, and says what becomes of it. */
 static uint32_t
 meet (uint32_t operation, const char *path)
@@ -140,14 +161,8 @@ meet (uint32_t operation, const char *path)
       note (n, operation, path);
       return FAULT_NOTHING;
     }
-  if (n < fault->at || (n > fault->at && fault->sticky == 0))
+  if (n < fault->at || (n > fault->at && fault->sticky == 0) || !strikes (operation, path))
     return FAULT_NOTHING;
-  if (__atomic_exchange_n (&fault->fired, 1, __ATOMIC_SEQ_CST) == 0)
-    {
-      fault->fired_operation = operation;
-      fault->fired_role = role;
-      snprintf (fault->fired_path, sizeof fault->fired_path, "%.*s", FAULT_PATH_SIZE - 1, path);
-    }
   if (action == FAULT_KILL)
     die ();
   return action;
@@ -347,25 +362,34 @@ WRAP_WRITE (sendfile, (int fd, int from, off_t *at, size_t len), fd, from, at, h
 WRAP_WRITE (sendfile64, (int fd, int from, off_t *at, size_t len), fd, from, at,
             half (action, len))
 
-/* copy_synced: what would be there had the power failed just now. */
+/* copy_synced: what would be there had the power failed just now.  One process at a time, and the
+ * copy gets its name when it is whole: who is killed meanwhile leaves the one before. */
 static void
 copy_synced (int fd)
 {
   char path[FAULT_PATH_SIZE] = "";
   char copy[FAULT_PATH_SIZE + 16] = "";
+  char whole[FAULT_PATH_SIZE + 16] = "";
   struct stat st = { 0 };
   off_t at = 0;
   int to = -1;
 
-  if (!path_of_fd (fd, path, sizeof path) || fstat (fd, &st) != 0 || !S_ISREG (st.st_mode))
+  if (!path_of_fd (fd, path, sizeof path) || strstr (path, ".db") == NULL)
     return;
-  snprintf (copy, sizeof copy, "%s.synced", path);
-  to = (int) syscall (SYS_openat, AT_FDCWD, copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  snprintf (whole, sizeof whole, "%s.synced", path);
+  snprintf (copy, sizeof copy, "%s.copy", path);
+  while (syscall (SYS_flock, fd, LOCK_EX) != 0)
+    continue;
+  if (syscall (SYS_fstat, fd, &st) == 0)
+    to = (int) syscall (SYS_openat, AT_FDCWD, copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   while (to >= 0 && at < st.st_size)
     if (syscall (SYS_sendfile, to, fd, &at, (size_t) (st.st_size - at)) <= 0)
       break;
+  if (to >= 0 && at == st.st_size)
+    syscall (SYS_rename, copy, whole);
   if (to >= 0)
     syscall (SYS_close, to);
+  syscall (SYS_flock, fd, LOCK_UN);
 }
 
 #define WRAP_SYNC(name)                                                                            \

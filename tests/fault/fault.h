@@ -56,6 +56,13 @@ enum
   FAULT_NOTE,      /* it is done, and noted */
 };
 
+/* How far it has come. */
+enum
+{
+  FAULT_AIMS = 1, /* for an instant: it looks whether the plan still holds */
+  FAULT_STRUCK = 2,
+};
+
 /* An operation that was noted. */
 typedef struct
 {
@@ -72,11 +79,11 @@ typedef struct
   uint32_t sticky; /* whether the later ones fail, too: a disk stays full */
   uint32_t at;     /* which one of them, from 1 */
   uint32_t seen;   /* how many there were */
-  uint32_t fired;
+  uint32_t fired; /* 0, FAULT_AIMS or FAULT_STRUCK */
   uint32_t fired_operation;
   uint32_t fired_role;
   uint32_t synced; /* whether fsync keeps a copy, NAME.synced, of what it made durable */
-  uint32_t reserved;
+  uint32_t fired_pid;
   int64_t realtime; /* nanoseconds that the clocks are ahead */
   int64_t boottime;
   char prefix[FAULT_PATH_SIZE]; /* of the path; "" for whatever has a descriptor */

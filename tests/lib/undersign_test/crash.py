@@ -190,8 +190,9 @@ class Bed:
                           f"it heard {ended.value}, the ledger says {state}")
         if state == "none":
             oracle.demand(not self.oracle_ran(request), "it ran, and the ledger knows of nothing")
-            oracle.demand(self.broker.execute(request) == "done", "handed over again, it is not done")
-            state = "done"
+            state = self.broker.execute(request)
+            oracle.demand(state == "done" or self.runner_refused(request, state),
+                          f"handed over again, it is {state}: {request.result}")
         elif state == "executing":
             world.wait_until(lambda: self.broker.state(request) != "executing", "its worker ends")
             state = self.broker.state(request)
@@ -325,10 +326,22 @@ class Bed:
                     raise
             time.sleep(0.02)
 
-    def works(self):
-        """A whole request, from its beginning to its one execution."""
-        request = self.approved()
-        oracle.demand(self.broker.execute(request) == "done", "it does not work any more")
+    @staticmethod
+    def runner_refused(request, state):
+        """Whether it failed since the runner, whose workers died young, waits before it starts another."""
+        return state == "failed" and "no worker can be started" in request.result
+
+    def works(self, timeout=60):
+        """A whole request, from its beginning to its one execution, as soon as there are workers again."""
+        end = time.monotonic() + timeout
+        while True:
+            self.awake(timeout)
+            request = self.approved()
+            state = self.broker.execute(request)
+            if not self.runner_refused(request, state) or time.monotonic() > end:
+                break
+            time.sleep(0.05)
+        oracle.demand(state == "done", f"it does not work any more: {state}, {request.result}")
         self.look()
 
     # --- the executor's beginning ---
@@ -389,6 +402,16 @@ def copy_ledger(to):
             os.chown(f"{to}/{name}", status.st_uid, status.st_gid)
         elif os.path.exists(f"{to}/{name}"):
             os.unlink(f"{to}/{name}")
+
+
+def copy_synced(executor, faults):
+    """From here on each fsync keeps what a power failure would leave; of what is there it is all."""
+    executor.stop()
+    faults.copy_synced()
+    for name in os.listdir(fault.LEDGER):
+        if name.startswith("ledger.db") and not name.endswith((".synced", ".copy")):
+            shutil.copy2(f"{fault.LEDGER}{name}", f"{fault.LEDGER}{name}.synced")
+    executor.start()
 
 
 def restore_ledger(source):

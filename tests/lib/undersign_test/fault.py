@@ -16,6 +16,7 @@ import re
 import shutil
 import signal
 import struct
+import time
 
 FOLDER = "/run/undersign-test"
 LIBRARY, BLOCK = f"{FOLDER}/fault.so", f"{FOLDER}/fault"
@@ -32,6 +33,7 @@ NAMES = ("open", "read", "write", "sync", "truncate", "rename", "unlink", "mkdir
 CHANGES = CREATE | WRITE | SYNC | TRUNCATE | RENAME | MKDIR
 EVERYTHING = (1 << 13) - 1
 NOTHING, FAIL, SHORT, TORN, KILL, TORN_KILL, NOTE = range(7)
+AIMS, STRUCK = 1, 2
 
 LEDGER, QUEUE, MARK = "/var/lib/undersign-executor/", "/var/lib/undersign/", "/run/undersign-executor/"
 
@@ -108,6 +110,15 @@ class Chooser:
         return chosen
 
 
+def _lives(pid):
+    """Whether a process is there and no zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 class Faults:
     """The block, and the library where every user of the service can load it."""
 
@@ -145,9 +156,14 @@ class Faults:
                     kind.error, kind.sticky, at, prefix)
 
     def disarm(self):
-        """Takes the plan back; whether it came to it."""
+        """Takes the plan back; whether it came to it.  From here on nothing more goes wrong: who was to
+        die is dead."""
         self.memory[0:4] = bytes(4)
-        return self.fired
+        fired = self.fired
+        if self.killed():
+            while _lives(self._block[11]):
+                time.sleep(0.001)
+        return fired
 
     @contextlib.contextmanager
     def paused(self):
@@ -163,7 +179,9 @@ class Faults:
 
     @property
     def fired(self):
-        return self._block[7] != 0
+        while self._block[7] == AIMS:
+            time.sleep(0.001)
+        return self._block[7] == STRUCK
 
     @property
     def seen(self):
@@ -172,7 +190,7 @@ class Faults:
     def killed(self):
         """The role of the process that was killed, 0 for none."""
         block = self._block
-        return block[9] if block[7] and self.kind in (KILL, TORN_KILL) else 0
+        return block[9] if block[7] == STRUCK and self.kind in (KILL, TORN_KILL) else 0
 
     def forget(self):
         """The process that was killed has been started again."""
@@ -221,6 +239,6 @@ class Faults:
             os.kill(pid, signal.SIGUSR2)
 
     def copy_synced(self, yes=True):
-        """Whether each fsync keeps beside a file what a power failure would leave of it."""
+        """Whether each fsync keeps beside a database what a power failure would leave of it."""
         self.synced = yes
         self.memory[40:44] = struct.pack("<I", int(yes))

@@ -184,7 +184,7 @@ class Request:
         self.arguments, self.action, self.label = arguments, action, label
         self.uid = pwd.getpwnam(agent).pw_uid
         self.files, self.supersedes = files, supersedes
-        self.decision = self.prepared = self.expires = None
+        self.decision = self.prepared = self.expires = self.result = None
 
     def body(self):
         older = ("", "") if self.supersedes is None else (self.supersedes.id,
@@ -256,7 +256,8 @@ class Broker:
                 raise Gone("the first reply makes no sense")
             if on_consumed is not None:
                 on_consumed()
-            return connection.receive("(ss)")[0]
+            outcome, request.result = connection.receive("(ss)")
+            return outcome
 
     def close(self, request, why="withdrawn", by="", reason=""):
         call(self.uid, CLOSE, "(saysss)", (request.id, request.record, why, by, reason))
