@@ -127,19 +127,34 @@ read_escape (Reader *reader, GString *out)
   return read_unicode_escape (reader, out);
 }
 
+/* How many bytes from here on stand for themselves. */
+static gsize
+plain_length (const Reader *reader)
+{
+  gsize at = reader->at;
+
+  while (at < reader->len && (guint8) reader->text[at] >= 0x20 && reader->text[at] != '"' &&
+         reader->text[at] != '\\')
+    at++;
+  return at - reader->at;
+}
+
 /* The text between quotes, unescaped; the whole input is known to be UTF-8. */
 static char *
 read_string (Reader *reader)
 {
-  g_autoptr (GString) out = g_string_new (NULL);
+  gsize max = MIN (reader->limits->string, reader->len);
+  g_autoptr (GString) out = NULL;
 
   if (!reader_take (reader, '"'))
     {
       reader_fail (reader, "expected a string");
       return NULL;
     }
+  out = g_string_sized_new (plain_length (reader) + 1);
   while (!reader_take (reader, '"'))
     {
+      gsize plain = plain_length (reader);
       int c = reader_peek (reader);
       gboolean ok = TRUE;
 
@@ -147,19 +162,20 @@ read_string (Reader *reader)
         ok = reader_fail (reader, "the string does not end");
       else if (c < 0x20)
         ok = reader_fail (reader, "a control character in a string");
-      else if (out->len > reader->limits->string)
+      else if (out->len > max)
         ok = reader_fail (reader, "the string is too long");
       else if (reader_take (reader, '\\'))
         ok = read_escape (reader, out);
       else
         {
-          g_string_append_c (out, (char) c);
-          reader->at++;
+          plain = MIN (plain, max + 1 - out->len);
+          g_string_append_len (out, reader->text + reader->at, (gssize) plain);
+          reader->at += plain;
         }
       if (!ok)
         return NULL;
     }
-  if (out->len > reader->limits->string)
+  if (out->len > max)
     {
       reader_fail (reader, "the string is too long");
       return NULL;

@@ -8,35 +8,44 @@
 
 #include <string.h>
 
+/* Of an array or an object. */
+typedef struct
+{
+  char *name; /* NULL in an array */
+  JsonTree *value;
+  guint place; /* of an object: which item is the one that comes here by its name */
+} Item;
+
 struct JsonTree
 {
   JsonTreeKind kind;
   gboolean boolean;
-  char *text;       /* of a string or a number */
-  GPtrArray *items; /* of an array or an object: trees */
-  GPtrArray *names; /* of an object: the name of each item */
-  GArray *order;    /* of an object: guint indices of its items, sorted by name */
+  Item *items;
+  guint n, room;
+  char text[]; /* of a string or a number */
 };
 
 static JsonTree *
-tree_new (JsonTreeKind kind)
+tree_new (JsonTreeKind kind, const char *text, gsize len)
 {
-  JsonTree *tree = g_new0 (JsonTree, 1);
+  JsonTree *tree = g_malloc (sizeof (JsonTree) + len + 1);
 
-  tree->kind = kind;
+  *tree = (JsonTree){ .kind = kind };
+  memcpy (tree->text, text, len);
+  tree->text[len] = '\0';
   return tree;
 }
 
 JsonTree *
 json_tree_new_null (void)
 {
-  return tree_new (JSON_TREE_NULL);
+  return tree_new (JSON_TREE_NULL, "", 0);
 }
 
 JsonTree *
 json_tree_new_boolean (gboolean value)
 {
-  JsonTree *tree = tree_new (JSON_TREE_BOOLEAN);
+  JsonTree *tree = tree_new (JSON_TREE_BOOLEAN, "", 0);
 
   tree->boolean = value != FALSE;
   return tree;
@@ -45,40 +54,26 @@ json_tree_new_boolean (gboolean value)
 JsonTree *
 json_tree_new_number (const char *text)
 {
-  JsonTree *tree = tree_new (JSON_TREE_NUMBER);
-
-  tree->text = g_strdup (text);
-  return tree;
+  return tree_new (JSON_TREE_NUMBER, text, strlen (text));
 }
 
 JsonTree *
 json_tree_new_string (const char *value)
 {
-  JsonTree *tree = tree_new (JSON_TREE_STRING);
-
   g_assert (g_utf8_validate (value, -1, NULL));
-  tree->text = g_strdup (value);
-  return tree;
+  return tree_new (JSON_TREE_STRING, value, strlen (value));
 }
 
 JsonTree *
 json_tree_new_array (void)
 {
-  JsonTree *tree = tree_new (JSON_TREE_ARRAY);
-
-  tree->items = g_ptr_array_new_with_free_func ((GDestroyNotify) json_tree_free);
-  return tree;
+  return tree_new (JSON_TREE_ARRAY, "", 0);
 }
 
 JsonTree *
 json_tree_new_object (void)
 {
-  JsonTree *tree = tree_new (JSON_TREE_OBJECT);
-
-  tree->items = g_ptr_array_new_with_free_func ((GDestroyNotify) json_tree_free);
-  tree->names = g_ptr_array_new_with_free_func (g_free);
-  tree->order = g_array_new (FALSE, FALSE, sizeof (guint));
-  return tree;
+  return tree_new (JSON_TREE_OBJECT, "", 0);
 }
 
 void
@@ -86,10 +81,12 @@ json_tree_free (JsonTree *tree)
 {
   if (tree == NULL)
     return;
-  g_free (tree->text);
-  g_clear_pointer (&tree->items, g_ptr_array_unref);
-  g_clear_pointer (&tree->names, g_ptr_array_unref);
-  g_clear_pointer (&tree->order, g_array_unref);
+  for (guint i = 0; i < tree->n; i++)
+    {
+      g_free (tree->items[i].name);
+      json_tree_free (tree->items[i].value);
+    }
+  g_free (tree->items);
   g_free (tree);
 }
 
@@ -116,18 +113,27 @@ name_compare (const char *a, const char *b)
   return (int) x - (int) y;
 }
 
+/* The item that is the @place-th by its name. */
+static const Item *
+item_by_name (const JsonTree *object, guint place)
+{
+  return &object->items[object->items[place].place];
+}
+
 /* The place in the order where @name is, or where it belongs. */
 static guint
 object_search (const JsonTree *object, const char *name, gboolean *out_found)
 {
-  guint low = 0, high = object->order->len;
+  guint low = 0, high = object->n;
 
   *out_found = FALSE;
+  /* canonical text comes in order */
+  if (high > 0 && name_compare (name, item_by_name (object, high - 1)->name) > 0)
+    return high;
   while (low < high)
     {
       guint middle = low + (high - low) / 2;
-      guint index = g_array_index (object->order, guint, middle);
-      int order = name_compare (name, g_ptr_array_index (object->names, index));
+      int order = name_compare (name, item_by_name (object, middle)->name);
 
       if (order == 0)
         *out_found = TRUE;
@@ -139,19 +145,33 @@ object_search (const JsonTree *object, const char *name, gboolean *out_found)
   return low;
 }
 
+static void
+items_add (JsonTree *tree, guint place, char *name, JsonTree *value)
+{
+  if (tree->n == tree->room)
+    {
+      tree->room = tree->room > 0 ? tree->room * 2 : 4;
+      tree->items = g_renew (Item, tree->items, tree->room);
+    }
+  for (guint i = tree->n; i > place; i--)
+    tree->items[i].place = tree->items[i - 1].place;
+  tree->items[place].place = tree->n;
+  tree->items[tree->n].name = name;
+  tree->items[tree->n].value = value;
+  tree->n++;
+}
+
 JsonTree *
 json_tree_add (JsonTree *object, const char *name, JsonTree *value)
 {
-  guint place, index = json_tree_length (object);
   gboolean found;
+  guint place;
 
   g_assert (json_tree_kind (object) == JSON_TREE_OBJECT && value != NULL);
   g_assert (g_utf8_validate (name, -1, NULL));
   place = object_search (object, name, &found);
   g_assert (!found);
-  g_array_insert_val (object->order, place, index);
-  g_ptr_array_add (object->names, g_strdup (name));
-  g_ptr_array_add (object->items, value);
+  items_add (object, place, g_strdup (name), value);
   return value;
 }
 
@@ -171,7 +191,7 @@ JsonTree *
 json_tree_append (JsonTree *array, JsonTree *value)
 {
   g_assert (json_tree_kind (array) == JSON_TREE_ARRAY && value != NULL);
-  g_ptr_array_add (array->items, value);
+  items_add (array, array->n, NULL, value);
   return value;
 }
 
@@ -184,31 +204,16 @@ json_tree_append_string (JsonTree *array, const char *value)
 JsonTree *
 json_tree_copy (const JsonTree *tree)
 {
-  JsonTree *copy;
+  JsonTree *copy = tree_new (tree->kind, tree->text, strlen (tree->text));
 
-  switch (tree->kind)
-    {
-    case JSON_TREE_ARRAY:
-      copy = json_tree_new_array ();
-      for (guint i = 0; i < tree->items->len; i++)
-        json_tree_append (copy, json_tree_copy (g_ptr_array_index (tree->items, i)));
-      return copy;
-    case JSON_TREE_OBJECT:
-      copy = json_tree_new_object ();
-      for (guint i = 0; i < tree->items->len; i++)
-        json_tree_add (copy, json_tree_name (tree, i),
-                       json_tree_copy (g_ptr_array_index (tree->items, i)));
-      return copy;
-    case JSON_TREE_NULL:
-    case JSON_TREE_BOOLEAN:
-    case JSON_TREE_NUMBER:
-    case JSON_TREE_STRING:
-    default:
-      copy = tree_new (tree->kind);
-      copy->boolean = tree->boolean;
-      copy->text = g_strdup (tree->text);
-      return copy;
-    }
+  copy->boolean = tree->boolean;
+  copy->n = copy->room = tree->n;
+  copy->items = g_new (Item, tree->n);
+  for (guint i = 0; i < tree->n; i++)
+    copy->items[i] = (Item){ .name = g_strdup (tree->items[i].name),
+                             .value = json_tree_copy (tree->items[i].value),
+                             .place = tree->items[i].place };
+  return copy;
 }
 
 /* The order of members does not matter; the text of a number does. */
@@ -217,17 +222,16 @@ json_tree_equal (const JsonTree *a, const JsonTree *b)
 {
   if (a == NULL || b == NULL)
     return a == b;
-  if (a->kind != b->kind || a->boolean != b->boolean || g_strcmp0 (a->text, b->text) != 0 ||
-      json_tree_length (a) != json_tree_length (b))
+  if (a->kind != b->kind || a->boolean != b->boolean || strcmp (a->text, b->text) != 0 ||
+      a->n != b->n)
     return FALSE;
 
-  for (guint i = 0; i < json_tree_length (a); i++)
+  for (guint i = 0; i < a->n; i++)
     {
-      const JsonTree *other =
-          a->kind == JSON_TREE_ARRAY ? json_tree_item (b, i)
-                                     : json_tree_member (b, json_tree_name (a, i));
+      const JsonTree *other = a->kind == JSON_TREE_ARRAY ? json_tree_item (b, i)
+                                                         : json_tree_member (b, a->items[i].name);
 
-      if (!json_tree_equal (g_ptr_array_index (a->items, i), other))
+      if (!json_tree_equal (a->items[i].value, other))
         return FALSE;
     }
   return TRUE;
@@ -242,31 +246,38 @@ json_tree_kind (const JsonTree *tree)
 guint
 json_tree_length (const JsonTree *tree)
 {
-  return tree == NULL || tree->items == NULL ? 0 : tree->items->len;
+  return tree == NULL ? 0 : tree->n;
+}
+
+/* The item of a tree of @kind, or NULL. */
+static const Item *
+item_at (const JsonTree *tree, JsonTreeKind kind, guint i)
+{
+  return json_tree_kind (tree) == kind && i < tree->n ? &tree->items[i] : NULL;
 }
 
 const JsonTree *
 json_tree_item (const JsonTree *array, guint i)
 {
-  if (json_tree_kind (array) != JSON_TREE_ARRAY || i >= array->items->len)
-    return NULL;
-  return g_ptr_array_index (array->items, i);
+  const Item *item = item_at (array, JSON_TREE_ARRAY, i);
+
+  return item != NULL ? item->value : NULL;
 }
 
 const char *
 json_tree_name (const JsonTree *object, guint i)
 {
-  if (json_tree_kind (object) != JSON_TREE_OBJECT || i >= object->names->len)
-    return NULL;
-  return g_ptr_array_index (object->names, i);
+  const Item *item = item_at (object, JSON_TREE_OBJECT, i);
+
+  return item != NULL ? item->name : NULL;
 }
 
 const JsonTree *
 json_tree_member_at (const JsonTree *object, guint i)
 {
-  if (json_tree_kind (object) != JSON_TREE_OBJECT || i >= object->items->len)
-    return NULL;
-  return g_ptr_array_index (object->items, i);
+  const Item *item = item_at (object, JSON_TREE_OBJECT, i);
+
+  return item != NULL ? item->value : NULL;
 }
 
 const JsonTree *
@@ -278,9 +289,7 @@ json_tree_member (const JsonTree *object, const char *name)
   if (json_tree_kind (object) != JSON_TREE_OBJECT)
     return NULL;
   place = object_search (object, name, &found);
-  if (!found)
-    return NULL;
-  return json_tree_member_at (object, g_array_index (object->order, guint, place));
+  return found ? item_by_name (object, place)->value : NULL;
 }
 
 const char *
@@ -311,25 +320,34 @@ json_tree_get_string (const JsonTree *object, const char *name)
 }
 
 static void
-write_string (GString *out, const char *text)
+write_escape (GString *out, guint8 byte)
 {
   static const char shorts[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
                                  ['\r'] = 'r' };
 
-  g_string_append_c (out, '"');
-  for (const char *c = text; *c != '\0'; c++)
-    {
-      guint8 byte = (guint8) *c;
+  if (byte >= 0x20)
+    g_string_append_printf (out, "\\%c", byte);
+  else if (byte < sizeof shorts && shorts[byte] != '\0')
+    g_string_append_printf (out, "\\%c", shorts[byte]);
+  else
+    g_string_append_printf (out, "\\u%04x", byte);
+}
 
-      if (byte == '"' || byte == '\\')
-        g_string_append_printf (out, "\\%c", *c);
-      else if (byte < sizeof shorts && shorts[byte] != '\0')
-        g_string_append_printf (out, "\\%c", shorts[byte]);
-      else if (byte < 0x20)
-        g_string_append_printf (out, "\\u%04x", byte);
-      else
-        g_string_append_c (out, *c);
-    }
+static void
+write_string (GString *out, const char *text)
+{
+  const char *plain = text; /* from here on nothing needs an escape */
+  const char *c = text;
+
+  g_string_append_c (out, '"');
+  for (; *c != '\0'; c++)
+    if ((guint8) *c < 0x20 || *c == '"' || *c == '\\')
+      {
+        g_string_append_len (out, plain, c - plain);
+        write_escape (out, (guint8) *c);
+        plain = c + 1;
+      }
+  g_string_append_len (out, plain, c - plain);
   g_string_append_c (out, '"');
 }
 
@@ -349,26 +367,26 @@ write_tree (GString *out, const JsonTree *tree)
       return TRUE;
     case JSON_TREE_ARRAY:
       g_string_append_c (out, '[');
-      for (guint i = 0; i < tree->items->len; i++)
+      for (guint i = 0; i < tree->n; i++)
         {
           if (i > 0)
             g_string_append_c (out, ',');
-          if (!write_tree (out, g_ptr_array_index (tree->items, i)))
+          if (!write_tree (out, tree->items[i].value))
             return FALSE;
         }
       g_string_append_c (out, ']');
       return TRUE;
     case JSON_TREE_OBJECT:
       g_string_append_c (out, '{');
-      for (guint i = 0; i < tree->items->len; i++)
+      for (guint i = 0; i < tree->n; i++)
         {
-          guint index = g_array_index (tree->order, guint, i);
+          const Item *item = item_by_name (tree, i);
 
           if (i > 0)
             g_string_append_c (out, ',');
-          write_string (out, g_ptr_array_index (tree->names, index));
+          write_string (out, item->name);
           g_string_append_c (out, ':');
-          if (!write_tree (out, g_ptr_array_index (tree->items, index)))
+          if (!write_tree (out, item->value))
             return FALSE;
         }
       g_string_append_c (out, '}');
