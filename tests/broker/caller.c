@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define NO_TIMEOUT G_MAXINT /* what is not answered is waited for: silence is no error of anybody */
+
 static void
 signal_heard (GDBusConnection *connection,
               const char *sender,
@@ -92,7 +94,7 @@ caller_begin (Caller *caller,
               Pending *pending)
 {
   g_dbus_connection_call (caller->connection, US_BUS_NAME, path, interface, member, parameters,
-                          NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, call_done, pending);
+                          NULL, G_DBUS_CALL_FLAGS_NONE, NO_TIMEOUT, NULL, call_done, pending);
 }
 
 void
@@ -176,8 +178,8 @@ caller_call_with_fds (Caller *caller,
   PendingFds pending = { 0 };
 
   g_dbus_connection_call_with_unix_fd_list (caller->connection, US_BUS_NAME, path, interface,
-                                            member, parameters, NULL, G_DBUS_CALL_FLAGS_NONE, -1,
-                                            fds, NULL, call_with_fds_done, &pending);
+                                            member, parameters, NULL, G_DBUS_CALL_FLAGS_NONE,
+                                            NO_TIMEOUT, fds, NULL, call_with_fds_done, &pending);
   pending_wait (&pending.pending);
   if (pending.pending.error != NULL)
     g_propagate_error (error, pending.pending.error);
@@ -290,15 +292,14 @@ get_statement (Caller *caller, const char *path, const char *credential, GError 
 }
 
 gboolean
-caller_approve (Caller *caller,
-                const char *path,
-                const char *credential,
-                const char *signature,
-                char **out_state,
-                GError **error)
+caller_begin_approve (Caller *caller,
+                      const char *path,
+                      const char *credential,
+                      const char *signature,
+                      Pending *pending,
+                      GError **error)
 {
   g_autoptr (GVariant) statement = get_statement (caller, path, credential, error);
-  g_autoptr (GVariant) reply = NULL;
   GVariantBuilder assertion;
 
   if (statement == NULL)
@@ -308,12 +309,30 @@ caller_approve (Caller *caller,
   g_variant_builder_add (&assertion, "{sv}", "client-data", bytes_value ("{}"));
   g_variant_builder_add (&assertion, "{sv}", "auth-data", bytes_value ("x"));
   g_variant_builder_add (&assertion, "{sv}", "signature", bytes_value (signature));
-  reply = caller_call (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "Approve",
-                       g_variant_new ("(o@aya{sv})", path, statement, &assertion), error);
-  if (reply == NULL)
+  caller_begin (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "Approve",
+                g_variant_new ("(o@aya{sv})", path, statement, &assertion), pending);
+  return TRUE;
+}
+
+gboolean
+caller_approve (Caller *caller,
+                const char *path,
+                const char *credential,
+                const char *signature,
+                char **out_state,
+                GError **error)
+{
+  g_auto (Pending) pending = { 0 };
+
+  if (!caller_begin_approve (caller, path, credential, signature, &pending, error))
+    return FALSE;
+  pending_wait (&pending);
+  if (pending.error != NULL)
+    g_propagate_error (error, g_steal_pointer (&pending.error));
+  if (pending.reply == NULL)
     return FALSE;
   if (out_state != NULL)
-    g_variant_get (reply, "(s)", out_state);
+    g_variant_get (pending.reply, "(s)", out_state);
   return TRUE;
 }
 

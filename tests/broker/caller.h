@@ -77,13 +77,20 @@ char *caller_submit (Caller *caller, const char *run, const char *to, const char
 GVariant *mail_parameters (const char *run, const char *to, const char *options);
 /* caller_state: the state; @out_details (nullable). */
 char *caller_state (Caller *caller, const char *path, GVariant **out_details);
-/* caller_answer: fetches a statement and approves with @signature. */
+/* caller_approve: fetches a statement and approves with @signature. */
 gboolean caller_approve (Caller *caller,
                          const char *path,
                          const char *credential,
                          const char *signature,
                          char **out_state,
                          GError **error);
+/* caller_begin_approve: the same, as far as the call; FALSE where there is no statement. */
+gboolean caller_begin_approve (Caller *caller,
+                               const char *path,
+                               const char *credential,
+                               const char *signature,
+                               Pending *pending,
+                               GError **error);
 gboolean caller_deny (Caller *caller, const char *path, const char *reason, GError **error);
 /* details_get: a string member of GetState()'s details. */
 char *details_get (GVariant *details, const char *key);

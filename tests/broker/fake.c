@@ -45,7 +45,7 @@ struct Fake
   Person people[3];
   GHashTable *ledger;  /* id → Row */
   GHashTable *answers; /* id → GHashTable of credentials, as text */
-  guint prepared, answered, ran, asked, connections;
+  guint prepared, answered, ran, asked, queried, connections;
 };
 
 typedef struct
@@ -312,6 +312,7 @@ do_query (Fake *fake, const Handover *call, GError **error)
   const Row *row = NULL;
   const char *id = NULL;
 
+  fake->queried++;
   g_variant_get (call->body, "(&s)", &id);
   row = g_hash_table_lookup (fake->ledger, id);
   if (row == NULL)
@@ -717,4 +718,10 @@ guint
 fake_asked (Fake *fake)
 {
   return read_count (fake, &fake->asked);
+}
+
+guint
+fake_queried (Fake *fake)
+{
+  return read_count (fake, &fake->queried);
 }

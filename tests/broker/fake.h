@@ -70,5 +70,6 @@ guint fake_prepared (Fake *fake);
 guint fake_answered (Fake *fake);
 guint fake_ran (Fake *fake); /* how often a module would have run */
 guint fake_asked (Fake *fake); /* for a person's passkeys */
+guint fake_queried (Fake *fake); /* what the ledger says of a request */
 
 G_END_DECLS

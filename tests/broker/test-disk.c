@@ -35,6 +35,41 @@ has_ended (gpointer data)
          strcmp (state, "executing") != 0;
 }
 
+typedef struct
+{
+  Bed *bed;
+  Pending approve;
+  guint queried; /* before */
+} AnswerWait;
+
+static gboolean
+is_answered_or_settling (gpointer data)
+{
+  const AnswerWait *wait = data;
+
+  return wait->approve.done || fake_queried (wait->bed->fake) > wait->queried;
+}
+
+/*
+ * Approves while the disk is full, and holds the daemon to its answer.  What could not be kept is
+ * asked of the ledger a second later at the earliest: who approved has heard by then.
+ */
+static void
+approve_answered (Bed *bed, Caller *person, const char *path)
+{
+  AnswerWait wait = { .bed = bed, .queried = fake_queried (bed->fake) };
+  g_autoptr (GVariant) card = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (
+      caller_begin_approve (person, path, "hr.jones", "good", &wait.approve, &error));
+  bed_wait (is_answered_or_settling, &wait);
+  /* An answer that was sent before comes before that to a later call. */
+  card = caller_approver (person, "GetCard", g_variant_new ("(o)", path), NULL);
+  g_assert_true (wait.approve.done);
+  pending_clear (&wait.approve);
+}
+
 /* One request, approved on a disk that takes @n transactions more: Approve is always answered, and
  * once the disk has room the request ends as @end.  Whether it came to the fault. */
 static gboolean
@@ -46,10 +81,9 @@ approve_while_full (Bed *bed, Caller *agent, Caller *person, guint n, const char
   g_autofree char *state = NULL;
   EndWait wait = { agent, path };
   gboolean struck = FALSE;
-  g_autoptr (GError) error = NULL;
 
   disk_fail (DISK_FULL, n, FALSE);
-  caller_approve (person, path, "hr.jones", "good", NULL, &error);
+  approve_answered (bed, person, path);
   struck = disk_heal ();
 
   state = caller_state (agent, path, NULL);
@@ -89,6 +123,13 @@ test_full_and_refused (Bed *bed, gconstpointer config)
 
 /* --- a start --- */
 
+/* is_left: waits in the queue, and is not taken up. */
+static gboolean
+is_left (const Bed *bed, const char *path)
+{
+  return !g_hash_table_contains (bed->broker->requests, request_id_of (path));
+}
+
 static gboolean
 is_ready (gpointer data)
 {
@@ -116,6 +157,7 @@ test_read_at_start (Bed *bed, gconstpointer config)
 
   for (; struck; n++)
     {
+      g_autofree char *state = NULL;
       g_autofree char *again = NULL;
 
       g_assert_cmpuint (n, <, SWEEP_MAX);
@@ -126,13 +168,15 @@ test_read_at_start (Bed *bed, gconstpointer config)
       struck = disk_heal ();
       if (bed->broker == NULL)
         bed_start (bed);
-      wait_state (agent, path, "pending");
+      state = caller_state (agent, path, NULL);
+      g_assert_cmpstr (state, ==, "pending");
       again = caller_open_run (agent, "ticket");
       g_assert_cmpstr (again, ==, run);
       g_assert_false (g_file_test (damaged, G_FILE_TEST_EXISTS));
     }
   g_assert_cmpuint (failed, >=, 3); /* what was open, runs and requests */
   g_assert_cmpuint (n - 1, >, failed);
+  g_assert_false (is_left (bed, path)); /* after a start without a fault */
   bed_wait (is_ready, &wait);
   g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, NULL));
   wait_state (agent, path, "done");
@@ -160,12 +204,19 @@ submit_file (Caller *agent, const char *run)
   return path;
 }
 
-static gboolean
-is_left (gpointer data)
+typedef struct
 {
-  const EndWait *wait = data;
+  Bed *bed;
+  const char *path;
+  guint prepared; /* before */
+} LeftWait;
 
-  return !g_hash_table_contains (wait->agent->bed->broker->requests, request_id_of (wait->path));
+static gboolean
+is_left_or_prepared (gpointer data)
+{
+  const LeftWait *wait = data;
+
+  return is_left (wait->bed, wait->path) || fake_prepared (wait->bed->fake) > wait->prepared;
 }
 
 /* A copy of a file that can't be read now: the request waits, and is neither refused nor shown. */
@@ -180,12 +231,14 @@ test_copy_at_start (Bed *bed, gconstpointer config)
       g_build_filename (bed->dir, "state", "spool", request_id_of (path), "0", NULL);
   g_autofree char *away = g_strconcat (copy, ".away", NULL);
   EndWait wait = { jones, path };
+  LeftWait left = { bed, path, fake_prepared (bed->fake) };
 
   bed_stop (bed);
   g_assert_cmpint (g_rename (copy, away), ==, 0);
   g_assert_cmpint (symlink ("nowhere", copy), ==, 0);
   bed_start (bed);
-  bed_wait (is_left, &wait);
+  bed_wait (is_left_or_prepared, &left);
+  g_assert_true (is_left (bed, path));
   wait_state (agent, path, "pending");
   g_assert_false (is_ready (&wait));
 
