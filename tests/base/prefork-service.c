@@ -2,7 +2,7 @@
 /*
  * A service for test-prefork: `prefork-service DIR MAX` listens, `prefork-service DIR worker` is
  * its worker.  A worker does what the packet it gets says; files in DIR make it fail on its way.
- * DIR also keeps its pids: one line a start.
+ * DIR also keeps pids: one line a start, and one each time that there was nothing to share.
  */
 #include "service/base/fd.h"
 #include "service/base/file.h"
@@ -26,9 +26,9 @@ exists (int dir, const char *name)
 }
 
 static void
-note_start (int dir)
+note (int dir, const char *name)
 {
-  autofd fd = openat (dir, "starts", O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600);
+  autofd fd = openat (dir, name, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600);
 
   dprintf (fd, "%d\n", getpid ());
 }
@@ -109,7 +109,7 @@ run_worker (int dir)
   g_autoptr (GError) error = NULL;
   autofd sock = -1;
 
-  note_start (dir);
+  note (dir, "starts");
   if (exists (dir, "crash"))
     abort ();
   if (exists (dir, "fail"))
@@ -131,7 +131,10 @@ make_shared (gpointer data, GError **error)
   g_autoptr (GBytes) bytes = file_read_trusted (*dir, "shared", getuid (), 100, error);
 
   if (bytes == NULL)
-    return -1;
+    {
+      note (*dir, "failures");
+      return -1;
+    }
   return memfd_new_sealed ("shared", g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes),
                            error);
 }
