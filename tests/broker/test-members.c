@@ -105,6 +105,27 @@ no_calls (gpointer data)
   return g_hash_table_size (bed->broker->calls) == 0;
 }
 
+typedef struct
+{
+  Caller *caller; /* who asks */
+  const char *name;
+} Gone;
+
+static gboolean
+is_gone (gpointer data)
+{
+  const Gone *gone = data;
+  g_autoptr (GVariant) reply = g_dbus_connection_call_sync (
+      gone->caller->connection, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+      "org.freedesktop.DBus", "NameHasOwner", g_variant_new ("(s)", gone->name),
+      G_VARIANT_TYPE ("(b)"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, NULL);
+  gboolean owned = TRUE;
+
+  g_assert_nonnull (reply);
+  g_variant_get (reply, "(b)", &owned);
+  return !owned;
+}
+
 /* A uid is kept as long as the connection, and not longer. */
 static void
 test_left (Bed *bed, gconstpointer config)
@@ -113,6 +134,10 @@ test_left (Bed *bed, gconstpointer config)
   g_autofree char *run = caller_open_run (first, "ticket");
   g_autofree char *name =
       g_strdup (g_dbus_connection_get_unique_name (first->connection));
+  g_autoptr (Caller) other = bed_caller (bed, FAKE_OTHER_AGENT);
+  g_autoptr (GVariant) info = NULL;
+  g_autoptr (GError) error = NULL;
+  Gone gone = { other, name };
   Pending left = { 0 };
 
   /* It leaves with a call under way. */
@@ -120,10 +145,14 @@ test_left (Bed *bed, gconstpointer config)
                 mail_parameters (run, "a@example.com", NULL), &left);
   g_dbus_connection_flush_sync (first->connection, NULL, NULL);
   g_clear_pointer (&first, caller_free);
-  bed_wait (no_calls, bed);
-  bed_spin (100);
-  g_assert_true (no_calls (bed));
+  pending_wait (&left);
   pending_clear (&left);
+  /* The bus has passed the call on before it tells anybody that the caller is gone, and the daemon
+   * has both of them before a call that follows. */
+  bed_wait (is_gone, &gone);
+  info = caller_agent (other, "GetInfo", NULL, &error);
+  g_assert_no_error (error);
+  bed_wait (no_calls, bed);
 }
 
 /* In the thread that reads. */

@@ -4,6 +4,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/clock.h"
 #include "service/base/encode.h"
 #include "service/base/fd.h"
 #include "service/base/pae.h"
@@ -293,6 +294,25 @@ other_record (const Hostile *hostile)
   executes (hostile, &approved);
 }
 
+/* case_brief: approved in the second that it lives, which a slow machine may take for asking. */
+static void
+case_brief (const Hostile *hostile, Case *c)
+{
+  for (guint i = 0; i < 20; i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      case_clear (c);
+      case_new (hostile, c);
+      case_target (c, "short");
+      case_prepare (hostile, c);
+      if (client_approve (hostile->client, hostile->lead, c->request, &c->prepare, &error))
+        return;
+      g_assert_true (us_error_has_reason (error, US_REASON_DEADLINE_PASSED));
+    }
+  g_error ("no approval came in time");
+}
+
 static void
 late_deadline (const Hostile *hostile)
 {
@@ -305,11 +325,9 @@ late_deadline (const Hostile *hostile)
   c.prepare.deadline += (guint64) 3600 * G_USEC_PER_SEC;
   refused (hostile, &c, US_REASON_BAD_SEAL);
 
-  case_new (hostile, &brief);
-  case_target (&brief, "short");
-  case_prepare (hostile, &brief);
-  case_approve (hostile, &brief);
-  g_usleep (1100 * 1000);
+  case_brief (hostile, &brief);
+  while (clock_boottime () <= brief.prepare.deadline)
+    g_usleep (10000);
   refused (hostile, &brief, US_REASON_DEADLINE_PASSED);
   reply_sign (hostile->lead, brief.request, &brief.prepare, "approve", 0, &reply);
   assert_refused (
