@@ -151,8 +151,7 @@ check_json (const Ctl *ctl,
             const GPtrArray *unread)
 {
   g_autoptr (GError) fault = NULL;
-  g_autoptr (GBytes) image = policy_snapshot (source, &fault);
-  g_autoptr (Policy) policy = image != NULL ? policy_parse (image, names, &fault) : NULL;
+  g_autoptr (Policy) policy = policy_check_load (source, names, &fault);
 
   if (policy == NULL)
     return report_faults (ctl, fault_text (fault));

@@ -276,12 +276,22 @@ policy_describe (const Policy *policy, FILE *out)
   policy_notes (policy, out);
 }
 
+Policy *
+policy_check_load (const PolicySource *source, const PolicyNames *names, GError **error)
+{
+  g_autoptr (Faults) faults = faults_new ();
+  g_autoptr (GHashTable) unread = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GBytes) image = snapshot_take (source, faults, unread);
+  g_autoptr (Policy) policy = image != NULL ? load_image (image, names, faults, unread) : NULL;
+
+  return faults_report (faults, error) ? g_steal_pointer (&policy) : NULL;
+}
+
 gboolean
 policy_check (const PolicySource *source, const PolicyNames *names, FILE *out)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) image = policy_snapshot (source, &error);
-  g_autoptr (Policy) policy = image != NULL ? policy_parse (image, names, &error) : NULL;
+  g_autoptr (Policy) policy = policy_check_load (source, names, &error);
 
   if (policy == NULL)
     {

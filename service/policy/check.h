@@ -13,6 +13,13 @@
 G_BEGIN_DECLS
 
 /*
+ * policy_check_load: a set from its folders.
+ * Returns: (transfer full): NULL with US_ERROR_POLICY_INVALID, whose message holds every fault, those
+ *   of files that could not be read and those of the others, as that of policy_parse() does.
+ */
+Policy *policy_check_load (const PolicySource *source, const PolicyNames *names, GError **error);
+
+/*
  * policy_check: reads a set as the executor would.
  * @out: gets every fault, one "FILE:LINE: text" a line; or, where there is none, who may do what,
  *   and notes on what is valid but hardly meant

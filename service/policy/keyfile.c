@@ -363,12 +363,26 @@ check_required (const KeyFile *file, const SectionSpec *schema, Faults *faults)
     if ((schema->flags & SECTION_REQUIRED) && key_file_section (file, schema->kind) == NULL)
       faults_add (faults, file->path, 0, "the file lacks a section [%s%s]", schema->kind,
                   schema->name_is_valid != NULL ? " NAME" : "");
-  for (guint i = 0; i < file->sections->len; i++)
-    check_required_keys (file, g_ptr_array_index (file->sections, i), faults);
+}
+
+/* A line with a fault may be the one that a section seems to lack. */
+static void
+check_sections (const KeyFile *file, Faults *faults)
+{
+  for (guint i = file->sections->len; i > 0; i--)
+    {
+      KeySection *section = g_ptr_array_index (file->sections, i - 1);
+      guint before = faults_count (faults);
+
+      if (!section->is_faulty)
+        check_required_keys (file, section, faults);
+      if (section->is_faulty || faults_count (faults) != before)
+        g_ptr_array_remove_index (file->sections, i - 1);
+    }
 }
 
 KeyFile *
-key_file_parse (const char *path, GBytes *content, const SectionSpec *schema, Faults *faults)
+key_file_parse_rest (const char *path, GBytes *content, const SectionSpec *schema, Faults *faults)
 {
   g_autoptr (KeyFile) file = key_file_new (path);
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
@@ -385,12 +399,26 @@ key_file_parse (const char *path, GBytes *content, const SectionSpec *schema, Fa
       gsize line_len = end != NULL ? (gsize) (end - text) - start : len - start;
       g_autofree char *line = g_strndup (text + start, line_len);
 
+      guint so_far = faults_count (faults);
+
       reader.line++;
       read_line (&reader, line, line_len);
+      if (faults_count (faults) != so_far && reader.current != NULL)
+        reader.current->is_faulty = TRUE;
       start += line_len + 1;
     }
   if (faults_count (faults) == before)
     check_required (file, schema, faults);
+  check_sections (file, faults);
+  return g_steal_pointer (&file);
+}
+
+KeyFile *
+key_file_parse (const char *path, GBytes *content, const SectionSpec *schema, Faults *faults)
+{
+  guint before = faults_count (faults);
+  g_autoptr (KeyFile) file = key_file_parse_rest (path, content, schema, faults);
+
   return faults_count (faults) == before ? g_steal_pointer (&file) : NULL;
 }
 
@@ -453,7 +481,7 @@ key_entry_words (const KeyFile *file, const KeyEntry *entry, guint max, Faults *
 
           faults_add (faults, file->path, entry->line, "%s stands twice in %s=", quoted,
                       entry->key);
-          return NULL;
+          continue;
         }
       g_ptr_array_add (words, g_strdup (split[i]));
     }

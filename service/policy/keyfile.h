@@ -57,6 +57,7 @@ typedef struct
   char *name; /* NULL where the kind has none */
   guint line;
   GPtrArray *entries; /* KeyEntry, in file order */
+  gboolean is_faulty;
 } KeySection;
 
 typedef struct
@@ -74,10 +75,18 @@ typedef struct
  */
 KeyFile *
 key_file_parse (const char *path, GBytes *content, const SectionSpec *schema, Faults *faults);
+
+/*
+ * key_file_parse_rest: the same for who reports every fault there is: where there was one, what is
+ * left are the sections without.
+ * Returns: (transfer full) (nullable): NULL where the file is no text at all.
+ */
+KeyFile *
+key_file_parse_rest (const char *path, GBytes *content, const SectionSpec *schema, Faults *faults);
 void key_file_free (KeyFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (KeyFile, key_file_free)
 
-/* key_file_section: the first of this kind, or NULL. */
+/* key_file_section: the first of this kind, or NULL, also for a required one that has a fault. */
 const KeySection *key_file_section (const KeyFile *file, const char *kind);
 
 /* key_section_entry: the first of this key, or NULL. */
@@ -89,7 +98,7 @@ guint key_section_line (const KeySection *section, const char *key);
 /*
  * key_entry_words: the value split at spaces; a word that stands twice or a list of more than
  * @max words is a fault.
- * Returns: (transfer full) (nullable): NULL where a fault was added.
+ * Returns: (transfer full) (nullable): each word once, or NULL where there are none or too many.
  */
 char **key_entry_words (const KeyFile *file, const KeyEntry *entry, guint max, Faults *faults);
 

@@ -114,34 +114,58 @@ action_entry_new (const ImageFile *file)
 
 /* --- [Argument] --- */
 
-/* A constraint on a type that has no use for it would be a constraint that does nothing. */
-static void
-check_applies (Loader *loader, const KeyFile *file, const KeySection *section, const Type *type)
+static gboolean
+is_choice (const Type *type)
 {
-  gboolean list = type_is_list (type), ordered = type_is_ordered (type);
-  gboolean choice = strcmp (type_name (type), "choice") == 0;
-  gboolean text =
-      !ordered && !choice && !type_is_file (type) && type_wire (type) != TYPE_WIRE_BOOLEAN;
+  return strcmp (type_name (type), "choice") == 0;
+}
+
+static gboolean
+key_applies (const char *key, const Type *type)
+{
+  gboolean ordered = type_is_ordered (type);
   const struct
   {
     const char *key;
     gboolean applies;
   } rows[] = {
-    { "Pattern", text },
+    { "Pattern", !ordered && !is_choice (type) && !type_is_file (type) &&
+                     type_wire (type) != TYPE_WIRE_BOOLEAN },
     { "Minimum", ordered },
     { "Maximum", ordered },
-    { "MaxItems", list },
-    { "Choices", choice },
+    { "MaxItems", type_is_list (type) },
+    { "Choices", is_choice (type) },
     { "Default", !type_is_file (type) },
     { "Value", !type_is_file (type) },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (!rows[i].applies && key_section_entry (section, rows[i].key) != NULL)
-      faults_add (loader->faults, file->path, key_section_line (section, rows[i].key),
-                  "%s= does not apply to type %s", rows[i].key, type_name (type));
-  if (choice && key_section_entry (section, "Choices") == NULL)
+    if (strcmp (rows[i].key, key) == 0)
+      return rows[i].applies;
+  return TRUE;
+}
+
+/* A constraint on a type that has no use for it would be a constraint that does nothing. */
+static void
+check_applies (Loader *loader, const KeyFile *file, const KeySection *section, const Type *type)
+{
+  for (guint i = 0; i < section->entries->len; i++)
+    {
+      const KeyEntry *entry = g_ptr_array_index (section->entries, i);
+
+      if (!key_applies (entry->key, type))
+        faults_add (loader->faults, file->path, entry->line, "%s= does not apply to type %s",
+                    entry->key, type_name (type));
+    }
+  if (is_choice (type) && key_section_entry (section, "Choices") == NULL)
     faults_add (loader->faults, file->path, section->line, "type choice needs Choices=");
+}
+
+/* entry_of: the key, where it is there and means something. */
+static const KeyEntry *
+entry_of (const KeySection *section, const char *key, const PolicyArgument *argument)
+{
+  return key_applies (key, argument->type) ? key_section_entry (section, key) : NULL;
 }
 
 /* A bound: a value of the argument's own type. */
@@ -152,9 +176,10 @@ load_bound (Loader *loader,
             const char *key,
             const PolicyArgument *argument)
 {
-  g_autoptr (JsonTree) value =
-      load_value (loader, file, section, key, argument->type, argument->name);
+  g_autoptr (JsonTree) value = NULL;
 
+  if (entry_of (section, key, argument) != NULL)
+    value = load_value (loader, file, section, key, argument->type, argument->name);
   return value != NULL ? g_strdup (json_tree_string (value)) : NULL;
 }
 
@@ -183,17 +208,18 @@ load_constraints (Loader *loader,
                   const KeySection *section,
                   PolicyArgument *argument)
 {
-  const KeyEntry *items = key_section_entry (section, "MaxItems");
+  const KeyEntry *items = entry_of (section, "MaxItems", argument);
+  const KeyEntry *pattern = entry_of (section, "Pattern", argument);
   g_autoptr (GError) error = NULL;
   int order;
 
-  argument->pattern = g_strdup (key_section_value (section, "Pattern"));
+  argument->pattern = g_strdup (pattern != NULL ? pattern->value : NULL);
   if (argument->pattern != NULL && !pattern_check (argument->pattern, &error))
     load_fault (loader, file, key_section_line (section, "Pattern"), error);
   if (items != NULL)
     argument->max_items = load_number (
         loader, file, items, type_is_file (argument->type) ? RECORD_MAX_FILES : RECORD_MAX_ITEMS);
-  if (key_section_entry (section, "Choices") != NULL)
+  if (entry_of (section, "Choices", argument) != NULL)
     load_choices (loader, file, section, argument);
   argument->minimum = load_bound (loader, file, section, "Minimum", argument);
   argument->maximum = load_bound (loader, file, section, "Maximum", argument);
@@ -228,13 +254,15 @@ load_preset (Loader *loader,
              const KeyFile *file,
              const KeySection *section,
              const char *key,
-             const PolicyArgument *argument)
+             const PolicyArgument *argument,
+             gboolean constrained)
 {
-  g_autoptr (JsonTree) value =
-      load_value (loader, file, section, key, argument->type, argument->name);
+  g_autoptr (JsonTree) value = NULL;
   g_autoptr (GError) error = NULL;
 
-  if (value != NULL && !constraint_check (argument, value, &error))
+  if (entry_of (section, key, argument) != NULL)
+    value = load_value (loader, file, section, key, argument->type, argument->name);
+  if (value != NULL && constrained && !constraint_check (argument, value, &error))
     load_fault (loader, file, key_section_line (section, key), error);
   return g_steal_pointer (&value);
 }
@@ -243,6 +271,7 @@ static void
 load_argument (Loader *loader, const KeyFile *file, const KeySection *section, PolicyAction *action)
 {
   guint before = faults_count (loader->faults);
+  gboolean constrained = FALSE;
   PolicyArgument *argument = g_new0 (PolicyArgument, 1);
 
   g_ptr_array_add (action->arguments, argument);
@@ -254,13 +283,11 @@ load_argument (Loader *loader, const KeyFile *file, const KeySection *section, P
   if (argument->type == NULL)
     return;
   check_applies (loader, file, section, argument->type);
-  if (faults_count (loader->faults) != before)
-    return;
   load_constraints (loader, file, section, argument);
-  if (faults_count (loader->faults) != before)
-    return;
-  argument->constant = load_preset (loader, file, section, "Value", argument);
-  argument->fallback = load_preset (loader, file, section, "Default", argument);
+  /* constraints with a fault say nothing of a value */
+  constrained = faults_count (loader->faults) == before;
+  argument->constant = load_preset (loader, file, section, "Value", argument, constrained);
+  argument->fallback = load_preset (loader, file, section, "Default", argument, constrained);
   if (argument->fallback == NULL && argument->constant == NULL)
     argument->fallback = type_empty (argument->type);
 }
@@ -389,7 +416,7 @@ find_module (Loader *loader, const KeyFile *file, const KeySection *section)
       if (!loader_is_broken (loader, FOLDER_MODULES, name))
         faults_add (loader->faults, file->path, line, "there is no module %s", quoted);
     }
-  else if (manifest->object == NULL)
+  else if (manifest->object == NULL && !loader_is_unread (loader, OBJECTS, name))
     faults_add (loader->faults, file->path, line, "module %s has a manifest but is not installed",
                 quoted);
   return manifest;
@@ -487,7 +514,7 @@ load_action (Loader *loader, const ImageFile *image_file)
 {
   guint before = faults_count (loader->faults);
   g_autoptr (KeyFile) file =
-      key_file_parse (image_file->path, image_file->content, action_schema, loader->faults);
+      key_file_parse_rest (image_file->path, image_file->content, action_schema, loader->faults);
   g_autoptr (ActionEntry) entry = NULL;
   const KeySection *section;
 
@@ -495,11 +522,15 @@ load_action (Loader *loader, const ImageFile *image_file)
     return;
   entry = action_entry_new (image_file);
   section = key_file_section (file, "Action");
-  entry->action.summary = load_text (loader, file, section, "Summary", POLICY_MAX_SUMMARY);
-  load_effect (loader, file, section, &entry->action);
+  if (section != NULL)
+    {
+      entry->action.summary = load_text (loader, file, section, "Summary", POLICY_MAX_SUMMARY);
+      load_effect (loader, file, section, &entry->action);
+    }
   load_members (loader, file, "Argument", RECORD_MAX_ARGUMENTS, load_argument, &entry->action);
   load_members (loader, file, "Fact", POLICY_MAX_MEMBERS, load_fact, &entry->action);
-  load_executor (loader, file, entry);
+  if (key_file_section (file, "Executor") != NULL)
+    load_executor (loader, file, entry);
   if (faults_count (loader->faults) == before && entry->manifest != NULL)
     {
       char *id = entry->action.id;

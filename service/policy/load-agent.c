@@ -119,13 +119,15 @@ load_agent (Loader *loader, const ImageFile *image_file)
 {
   guint before = faults_count (loader->faults);
   g_autoptr (KeyFile) file =
-      key_file_parse (image_file->path, image_file->content, agent_schema, loader->faults);
+      key_file_parse_rest (image_file->path, image_file->content, agent_schema, loader->faults);
   g_autoptr (AgentEntry) entry = NULL;
   const KeySection *section;
 
   if (file == NULL)
     return;
   section = key_file_section (file, "Agent");
+  if (section == NULL)
+    return;
   entry = g_new0 (AgentEntry, 1);
   entry->file = image_file;
   entry->agent.name = g_strdup (image_file->name);

@@ -112,7 +112,7 @@ load_module (Loader *loader, const ImageFile *image_file)
 {
   guint before = faults_count (loader->faults);
   g_autoptr (KeyFile) file =
-      key_file_parse (image_file->path, image_file->content, module_schema, loader->faults);
+      key_file_parse_rest (image_file->path, image_file->content, module_schema, loader->faults);
   g_autoptr (Manifest) manifest = NULL;
   const KeySection *section;
 
@@ -124,8 +124,11 @@ load_module (Loader *loader, const ImageFile *image_file)
   manifest->file = image_file;
   manifest->object = g_hash_table_lookup (loader->policy->image->modules, image_file->name);
   manifest->settings = g_ptr_array_new_with_free_func (setting_free);
-  manifest->summary = load_text (loader, file, section, "Summary", POLICY_MAX_SUMMARY);
-  manifest->describes = key_section_yes_no (file, section, "Describe", FALSE, loader->faults);
+  if (section != NULL)
+    {
+      manifest->summary = load_text (loader, file, section, "Summary", POLICY_MAX_SUMMARY);
+      manifest->describes = key_section_yes_no (file, section, "Describe", FALSE, loader->faults);
+    }
   for (guint i = 0; i < file->sections->len; i++)
     {
       section = g_ptr_array_index (file->sections, i);

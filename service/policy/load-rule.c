@@ -33,6 +33,8 @@ missing (const RuleLoad *load, const char *key, Folder folder, const char *name)
   const ImageFile *file = image_find (load->loader->policy->image, folder, name);
   g_autofree char *quoted = quote_text (name);
 
+  if (loader_is_unread (load->loader, folder_name (folder), name))
+    return;
   if (file == NULL)
     rule_fault (load, key, "%s=: there is no %s", key, quoted);
   else if (image_file_is_mask (file))
@@ -58,6 +60,22 @@ load_agents (const RuleLoad *load)
       if (rule->decision == DECISION_ALLOW)
         rule_fault (load, "Agents", "Agents=: an allow rule names its agents, * is not for it");
     }
+}
+
+/* Whether some action did not load that the pattern may stand for. */
+static gboolean
+pattern_is_broken (const RuleLoad *load, const char *pattern)
+{
+  const GPtrArray *files = load->loader->policy->image->files[FOLDER_ACTIONS];
+
+  for (guint i = 0; i < files->len; i++)
+    {
+      const ImageFile *file = g_ptr_array_index (files, i);
+
+      if (!image_file_is_mask (file) && action_pattern_matches (pattern, file->name))
+        return TRUE;
+    }
+  return loader_has_unread (load->loader, FOLDER_ACTIONS);
 }
 
 /* Collects the actions that a pattern stands for. */
@@ -86,7 +104,7 @@ expand_pattern (const RuleLoad *load, const char *pattern)
   while (g_hash_table_iter_next (&iter, &id, &entry))
     if (action_pattern_matches (pattern, id))
       g_ptr_array_add (load->actions, entry);
-  if (load->actions->len == before && !all)
+  if (load->actions->len == before && !all && !pattern_is_broken (load, pattern))
     rule_fault (load, "Actions", "Actions=: there is no action that begins with %s.", prefix);
 }
 
@@ -110,21 +128,27 @@ load_actions (const RuleLoad *load)
     }
 }
 
-/* Whether some agent of the rule has @part. */
+/* Whether some agent of the rule has @part, or did not load. */
 static gboolean
 part_exists (const RuleLoad *load, const char *part)
 {
   char **agents = load->rule->agents;
+  gboolean any = strcmp (agents[0], "*") == 0;
   GHashTableIter iter;
   gpointer value;
 
+  for (guint i = 0; !any && agents[i] != NULL; i++)
+    if (policy_agent_by_name (load->loader->policy, agents[i]) == NULL)
+      return TRUE;
+  if (any && loader_has_broken_agent (load->loader))
+    return TRUE;
   g_hash_table_iter_init (&iter, load->loader->policy->agents);
   while (g_hash_table_iter_next (&iter, NULL, &value))
     {
       const AgentEntry *entry = value;
 
       if (policy_agent_has_part (&entry->agent, part) &&
-          (strcmp (agents[0], "*") == 0 ||
+          (any ||
            g_strv_contains ((const char *const *) agents, entry->agent.name)))
         return TRUE;
     }
@@ -167,7 +191,7 @@ load_when (const RuleLoad *load, const KeyEntry *entry)
     if (!when_check (when, g_ptr_array_index (load->actions, i), load->rule->decision, &error))
       {
         load_fault (load->loader, load->file, entry->line, error);
-        return;
+        g_clear_error (&error);
       }
   g_ptr_array_add (load->rule->when, g_steal_pointer (&when));
 }
@@ -290,13 +314,14 @@ load_rule (Loader *loader,
   g_autoptr (GPtrArray) actions = g_ptr_array_new ();
   g_autoptr (Rule) rule = rule_new (image_file, section);
   const RuleLoad load = { loader, file, section, rule, actions };
+  gboolean decided = load_decision (&load);
 
-  if (!load_decision (&load))
-    return;
   load_agents (&load);
   load_actions (&load);
   load_rule_parts (&load);
   load_repeated (&load);
+  if (!decided)
+    return;
   check_keys (&load);
   if (rule->decision == DECISION_ALLOW)
     check_allow (&load);
@@ -314,7 +339,7 @@ void
 load_rules (Loader *loader, const ImageFile *image_file)
 {
   g_autoptr (KeyFile) file =
-      key_file_parse (image_file->path, image_file->content, rule_schema, loader->faults);
+      key_file_parse_rest (image_file->path, image_file->content, rule_schema, loader->faults);
 
   for (guint i = 0; file != NULL && i < file->sections->len; i++)
     load_rule (loader, file, g_ptr_array_index (file->sections, i), image_file);

@@ -82,19 +82,41 @@ load_all (Loader *loader)
     }
 }
 
+/* load_decoded: @image is (transfer full). */
+static Policy *
+load_decoded (Image *image, const PolicyNames *names, Faults *faults, GHashTable *unread)
+{
+  g_autoptr (Policy) policy = policy_new (image, names);
+  g_autoptr (GHashTable) users = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Loader loader = {
+    .names = names, .faults = faults, .users = users, .unread = unread, .policy = policy
+  };
+
+  load_all (&loader);
+  return faults_count (faults) == 0 ? g_steal_pointer (&policy) : NULL;
+}
+
+Policy *
+load_image (GBytes *bytes, const PolicyNames *names, Faults *faults, GHashTable *unread)
+{
+  g_autoptr (GError) error = NULL;
+  Image *image = image_decode (bytes, &error);
+
+  if (image != NULL)
+    return load_decoded (image, names, faults, unread);
+  faults_add (faults, "image", 0, "%s", error_text (error));
+  return NULL;
+}
+
 Policy *
 policy_parse (GBytes *bytes, const PolicyNames *names, GError **error)
 {
   g_autoptr (Faults) faults = faults_new ();
   g_autoptr (Policy) policy = NULL;
   Image *image = image_decode (bytes, error);
-  g_autoptr (GHashTable) users = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  Loader loader = { .names = names, .faults = faults, .users = users };
 
   if (image == NULL)
     return NULL;
-  policy = policy_new (image, names);
-  loader.policy = policy;
-  load_all (&loader);
+  policy = load_decoded (image, names, faults, NULL);
   return faults_report (faults, error) ? g_steal_pointer (&policy) : NULL;
 }

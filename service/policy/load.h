@@ -93,6 +93,7 @@ typedef struct
   const PolicyNames *names;
   Faults *faults;
   GHashTable *users; /* name → uid + 1, or 0: there is none; each is looked up once */
+  GHashTable *unread; /* (nullable): of a snapshot with faults */
 } Loader;
 
 /* --- loaders (load-*.c) --- */
@@ -113,6 +114,14 @@ void load_check_people (Loader *loader);
 /* loader_is_broken: whether there is such a file; where it did not load, its own faults say enough.
  */
 gboolean loader_is_broken (const Loader *loader, Folder folder, const char *name);
+
+/* loader_is_unread: whether it could not be read, in a folder by its name or OBJECTS, which is a fault
+ * of its own. */
+gboolean loader_is_unread (const Loader *loader, const char *folder, const char *name);
+/* loader_has_unread: whether that is so of anything in the folder. */
+gboolean loader_has_unread (const Loader *loader, Folder folder);
+/* loader_has_broken_agent: whether some agent file did not load. */
+gboolean loader_has_broken_agent (const Loader *loader);
 
 /* load_type: the type that Type= names; NULL with a fault. */
 const Type *load_type (Loader *loader, const KeyFile *file, const KeySection *section);
@@ -139,6 +148,21 @@ gboolean load_user (Loader *loader,
                     const char *key,
                     const char *name,
                     uid_t *out_uid);
+
+/* --- with faults (snapshot.c, load.c) --- */
+
+/* The folder of shared objects in @unread of snapshot_take(). */
+#define OBJECTS "objects"
+
+/*
+ * snapshot_take: what could be read.
+ * @unread: (nullable): gets "FOLDER/NAME" of each file that could not, "FOLDER/" of each folder
+ * Returns: (transfer full): the image, or NULL with a fault.
+ */
+GBytes *snapshot_take (const PolicySource *source, Faults *faults, GHashTable *unread);
+/* load_image: NULL where there is a fault, from before or now. */
+Policy *
+load_image (GBytes *bytes, const PolicyNames *names, Faults *faults, GHashTable *unread);
 
 /* action_argument: the argument of that name, or NULL (lookup.c). */
 const PolicyArgument *action_argument (const PolicyAction *action, const char *name);

@@ -14,7 +14,49 @@ loader_is_broken (const Loader *loader, Folder folder, const char *name)
 {
   const ImageFile *file = image_find (loader->policy->image, folder, name);
 
-  return file != NULL && !image_file_is_mask (file);
+  return loader_is_unread (loader, folder_name (folder), name) ||
+         (file != NULL && !image_file_is_mask (file));
+}
+
+gboolean
+loader_is_unread (const Loader *loader, const char *folder, const char *name)
+{
+  g_autofree char *key = g_strconcat (folder, "/", name, NULL);
+  g_autofree char *whole = g_strconcat (folder, "/", NULL);
+
+  return loader->unread != NULL && (g_hash_table_contains (loader->unread, key) ||
+                                    g_hash_table_contains (loader->unread, whole));
+}
+
+gboolean
+loader_has_unread (const Loader *loader, Folder folder)
+{
+  g_autofree char *whole = g_strconcat (folder_name (folder), "/", NULL);
+  GHashTableIter iter;
+  gpointer key;
+
+  if (loader->unread == NULL)
+    return FALSE;
+  g_hash_table_iter_init (&iter, loader->unread);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    if (g_str_has_prefix (key, whole))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+loader_has_broken_agent (const Loader *loader)
+{
+  const GPtrArray *files = loader->policy->image->files[FOLDER_AGENTS];
+
+  for (guint i = 0; i < files->len; i++)
+    {
+      const ImageFile *file = g_ptr_array_index (files, i);
+
+      if (!image_file_is_mask (file) && policy_agent_by_name (loader->policy, file->name) == NULL)
+        return TRUE;
+    }
+  return loader_has_unread (loader, FOLDER_AGENTS);
 }
 
 void

@@ -4,8 +4,7 @@
  * check.  It trusts no name and no owner, follows no link, opens each file once, and never leaves
  * a file out because it could not be read: one that cannot refuses the whole set.
  */
-#include "service/policy/image.h"
-#include "service/policy/policy.h"
+#include "service/policy/load.h"
 
 #include "service/base/fd.h"
 #include "service/base/file.h"
@@ -24,6 +23,7 @@ typedef struct
 {
   const PolicySource *source;
   Faults *faults;
+  GHashTable *unread; /* (nullable) */
   GHashTable *files[FOLDER_N]; /* name → ImageFile */
   gsize bytes;
 } Snapshot;
@@ -32,6 +32,14 @@ static void
 add_error (Snapshot *snapshot, const char *path, const GError *error)
 {
   faults_add (snapshot->faults, path, 0, "%s", error_text (error));
+}
+
+/* Something that exists and is not read: what refers to it is no fault besides. */
+static void
+note_unread (Snapshot *snapshot, const char *folder, const char *name)
+{
+  if (snapshot->unread != NULL)
+    g_hash_table_add (snapshot->unread, g_strconcat (folder, "/", name, NULL));
 }
 
 /* Root's files are always as good as the owner's; who it is, is checked again on the descriptor. */
@@ -133,6 +141,7 @@ read_file (Snapshot *snapshot,
   if (file->content == NULL)
     {
       add_error (snapshot, path, error);
+      note_unread (snapshot, folder_name (folder), name);
       return;
     }
   check_readable (snapshot, dirfd, file_name, path);
@@ -185,11 +194,14 @@ read_folder (
     Snapshot *snapshot, int parent, const char *parent_path, Folder folder, gboolean shipped)
 {
   g_autofree char *dir = g_build_filename (parent_path, folder_name (folder), NULL);
+  guint before = faults_count (snapshot->faults);
   autofd fd = open_folder (snapshot, parent, folder_name (folder), dir, FALSE);
   g_autoptr (GPtrArray) names = fd >= 0 ? list_folder (snapshot, fd, dir) : NULL;
 
   if (fd >= 0)
     check_readable (snapshot, parent, folder_name (folder), dir);
+  if (faults_count (snapshot->faults) != before && names == NULL)
+    note_unread (snapshot, folder_name (folder), "");
   for (guint i = 0; names != NULL && i < names->len; i++)
     {
       const char *name = g_ptr_array_index (names, i);
@@ -211,8 +223,11 @@ read_tree (Snapshot *snapshot, const char *path, gboolean shipped)
 {
   /* the one tree that the question is about must be there */
   gboolean needed = shipped != snapshot->source->staging;
+  guint before = faults_count (snapshot->faults);
   autofd fd = open_folder (snapshot, AT_FDCWD, path, path, needed);
 
+  for (guint i = 0; fd < 0 && i < FOLDER_N && faults_count (snapshot->faults) != before; i++)
+    note_unread (snapshot, folder_name ((Folder) i), "");
   if (fd < 0)
     return;
   if (shipped || !snapshot->source->staging)
@@ -255,17 +270,23 @@ static void
 add_modules (Snapshot *snapshot, GPtrArray *names, GVariantBuilder *modules)
 {
   const char *dir = snapshot->source->module_dir;
+  guint before = faults_count (snapshot->faults);
   autofd fd = dir != NULL ? open_folder (snapshot, AT_FDCWD, dir, dir, FALSE) : -1;
 
   if (fd >= 0)
     check_readable (snapshot, AT_FDCWD, dir, dir);
+  if (faults_count (snapshot->faults) != before)
+    note_unread (snapshot, OBJECTS, "");
   for (guint i = 0; i < names->len; i++)
     {
       const char *name = g_ptr_array_index (names, i);
+      guint before_one = faults_count (snapshot->faults);
       g_autofree char *file_name = g_strconcat (name, ".so", NULL);
       g_autofree char *path = g_build_filename (dir != NULL ? dir : "/", file_name, NULL);
       GVariant *digest = hash_module (snapshot, fd, file_name, path);
 
+      if (faults_count (snapshot->faults) != before_one)
+        note_unread (snapshot, OBJECTS, name);
       if (digest != NULL)
         g_variant_builder_add (modules, "(ss@ay)", name, path, digest);
     }
@@ -321,11 +342,10 @@ write_image (Snapshot *snapshot)
 }
 
 GBytes *
-policy_snapshot (const PolicySource *source, GError **error)
+snapshot_take (const PolicySource *source, Faults *faults, GHashTable *unread)
 {
-  g_autoptr (Faults) faults = faults_new ();
   g_autoptr (GBytes) image = NULL;
-  Snapshot snapshot = { .source = source, .faults = faults };
+  Snapshot snapshot = { .source = source, .faults = faults, .unread = unread };
 
   for (guint i = 0; i < FOLDER_N; i++)
     snapshot.files[i] =
@@ -340,5 +360,14 @@ policy_snapshot (const PolicySource *source, GError **error)
     image = write_image (&snapshot);
   for (guint i = 0; i < FOLDER_N; i++)
     g_hash_table_unref (snapshot.files[i]);
+  return g_steal_pointer (&image);
+}
+
+GBytes *
+policy_snapshot (const PolicySource *source, GError **error)
+{
+  g_autoptr (Faults) faults = faults_new ();
+  g_autoptr (GBytes) image = snapshot_take (source, faults, NULL);
+
   return faults_report (faults, error) ? g_steal_pointer (&image) : NULL;
 }

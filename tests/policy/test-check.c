@@ -8,6 +8,9 @@
 #include "tests/policy/set.h"
 #include "tests/policy/tree.h"
 
+#include <glib/gstdio.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +73,60 @@ test_faults (void)
   second = g_strdup_printf ("\n%s/rules/r.rule:2: ", tree.config);
   g_assert_true (g_str_has_prefix (text, first));
   assert_says (text, second);
+}
+
+/* Every fault is said, none hides another, and none is said that is but the echo of another. */
+static void
+test_all_faults (void)
+{
+  static const char *const says[] = {
+    "agents/b.agent:2: ",             /* Summary= is empty */
+    "agents/b.agent:5: ",             /* no such key */
+    "actions/x.y.action:4: ",         /* [Executor] lacks Module= */
+    "actions/x.y.action:7: ",         /* no such key of [Argument] */
+    "actions/x.y.action:11: ",        /* Minimum= for a line */
+    "actions/x.y.action:12: ",        /* a pattern that is none */
+    "actions/x.y.action:16: ",        /* MaxItems= for a choice */
+    "actions/x.y.action:17: ",        /* a choice twice */
+    "rules/r.rule:2: Agents=: there is no 'ghost'",
+    "rules/r.rule:2: 'ghost' stands twice",
+    "rules/r.rule:4: Decision= is",
+    "rules/r.rule:5: ",               /* a condition that is none */
+    "rules/r.rule:9: ",               /* no such key */
+    "rules/r.rule:13: Actions=: 'z.u' is masked",
+    "rules/s.rule: ",                 /* others may write it */
+  };
+  g_auto (Tree) tree;
+  g_autofree char *text = NULL, *link = NULL;
+  g_auto (GStrv) lines = NULL;
+  PolicySource source;
+  gboolean valid = TRUE;
+
+  tree_init (&tree);
+  tree_write (&tree, "etc/agents/a.agent", "[Agent]\nSummary=S\nUser=alice\nOwner=hr.kim\n");
+  tree_write (&tree, "etc/agents/b.agent",
+              "[Agent]\nSummary=\nUser=hr.jones\nOwner=alice\nPart=x\n");
+  tree_write (&tree, "etc/actions/x.y.action",
+              "[Action]\nSummary=S\nEffect=read\n[Executor]\nCredential=c\n"
+              "[Argument a]\nLable=A\nType=line\n"
+              "[Argument b]\nLabel=B\nMinimum=1\nPattern=(\nType=line\n"
+              "[Argument c]\nLabel=C\nMaxItems=2\nChoices=x x\nDefault=-\nType=choice\n");
+  tree_write (&tree, "etc/rules/r.rule",
+              "[Rule a]\nAgents=ghost ghost\nActions=x.y\nDecision=maybe\nWhen=nonsense\n"
+              "[Rule b]\nAgents=*\nActions=x.*\nPasskey=hardware\nDecision=deny\n"
+              "[Rule c]\nAgents=b\nActions=x.y z.u\nDecision=deny\nParts=none\n");
+  tree_write (&tree, "etc/actions/z.u.action", "");
+  tree_write (&tree, "etc/rules/s.rule", "[Rule a]\nAgents=a\nActions=x.y\nDecision=deny\n");
+  link = g_build_filename (tree.config, "rules", "s.rule", NULL);
+  g_assert_cmpint (g_chmod (link, 0666), ==, 0);
+  source = tree_source (&tree);
+  text = check (&source, &set_names, &valid);
+  g_assert_false (valid);
+  g_test_message ("%s", text);
+  lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; i < G_N_ELEMENTS (says); i++)
+    assert_says (text, says[i]);
+  g_assert_cmpuint (g_strv_length (lines), ==, G_N_ELEMENTS (says) + 1);
 }
 
 static void
@@ -153,6 +210,59 @@ test_group_that_is_not (void)
   g_assert_cmpint (fclose (out), ==, 0);
   assert_says (text, "note: x.rule:a: there is no group no-such-group\n");
   g_assert_null (strstr (text, "group root"));
+  free (text);
+}
+
+/* group_without_members: one of this machine; every system has some. */
+static char *
+group_without_members (void)
+{
+  const struct group *group = NULL;
+  g_autofree char *name = NULL;
+
+  setgrent ();
+  while (name == NULL && (group = getgrent ()) != NULL)
+    {
+      const struct passwd *user = NULL;
+      gid_t gid = group->gr_gid;
+
+      if (group->gr_mem[0] != NULL)
+        continue;
+      name = g_strdup (group->gr_name);
+      setpwent ();
+      do
+        user = getpwent ();
+      while (user != NULL && user->pw_gid != gid);
+      endpwent ();
+      if (user != NULL)
+        g_clear_pointer (&name, g_free);
+    }
+  endgrent ();
+  return g_steal_pointer (&name);
+}
+
+static void
+test_group_without_members (void)
+{
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (Policy) policy = NULL;
+  g_autofree char *name = group_without_members ();
+  g_autofree char *rule = NULL, *note = NULL;
+  char *text = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream (&text, &len);
+
+  g_assert_nonnull (name);
+  rule = g_strdup_printf ("[Rule a]\nAgents=other\nActions=account.list\nDecision=ask\n"
+                          "Approvers=@%s\n",
+                          name);
+  note = g_strdup_printf ("note: x.rule:a: group %s has no members\n", name);
+  set_put (set, "rules/x.rule", rule);
+  policy = set_parse (set);
+  policy->names.user_in_group = policy_names_system.user_in_group;
+  policy_notes (policy, out);
+  g_assert_cmpint (fclose (out), ==, 0);
+  assert_says (text, note);
   free (text);
 }
 
@@ -315,9 +425,11 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/policy/check/faults", test_faults);
+  g_test_add_func ("/policy/check/all-faults", test_all_faults);
   g_test_add_func ("/policy/check/staging", test_staging);
   g_test_add_func ("/policy/check/summary", test_summary);
   g_test_add_func ("/policy/check/group-that-is-not", test_group_that_is_not);
+  g_test_add_func ("/policy/check/group-without-members", test_group_without_members);
   g_test_add_func ("/policy/check/count", test_count);
   g_test_add_func ("/policy/check/examples", test_examples);
   g_test_add_func ("/policy/check/examples-in-page", test_examples_in_page);
