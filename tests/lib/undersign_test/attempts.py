@@ -168,8 +168,8 @@ class Attempts:
 
     def expired(self):
         words = [word for word in self.mail if not word.startswith("to=")]
-        request = self._pending(*words, "to=soon@example.com")
-        found = self.agent.wait(request, 20)
+        request = self.agent.request(*words, "to=soon@example.com")["request"]
+        found = self.agent.wait(request)
         expect((found["state"], found["executed"]) == ("expired", "no"), f"it is {found}")
         return f"expired; the approver: {self._no_statement(request)}"
 

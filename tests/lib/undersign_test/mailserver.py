@@ -83,7 +83,7 @@ class Server:
     def stop(self):
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(10)
+            self.process.wait(120)
             self.process = None
 
     def mails(self):

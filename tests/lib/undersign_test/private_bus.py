@@ -3,6 +3,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -29,7 +30,16 @@ class BusTest(unittest.TestCase):
         self.address = f"unix:path={self.folder}/bus"
         self.write("bus.conf", CONFIG.format(path=f"{self.folder}/bus"))
         self.start("bus", ["dbus-daemon", f"--config-file={self.folder}/bus.conf", "--nofork"],
-                   lambda: os.path.exists(f"{self.folder}/bus"))
+                   self._bus_answers)
+
+    def _bus_answers(self):
+        """Its socket is there before it listens."""
+        with socket.socket(socket.AF_UNIX) as sock:
+            try:
+                sock.connect(f"{self.folder}/bus")
+                return True
+            except OSError:
+                return False
 
     def write(self, name, text, mode=0o600):
         path = f"{self.folder}/{name}"
