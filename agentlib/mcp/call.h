@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tools that are always there, and the tasks' way to the same requests. */
+#pragma once
+
+#include "agentlib/mcp/server.h"
+
+G_BEGIN_DECLS
+
+/* request_tool_call: FALSE where @name is neither request_status nor request_cancel. */
+gboolean request_tool_call (Exchange *exchange, const char *name);
+
+/* task_reply: the answer to a call that became a task. */
+void task_reply (Exchange *exchange, const char *path, const UsStatus *status);
+
+G_END_DECLS

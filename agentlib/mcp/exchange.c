@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What goes out to the client, and the end of each exchange.  A request is answered once or, where
+ * it was cancelled, never; nothing follows its answer.
+ */
+#include "agentlib/mcp/server-private.h"
+
+#include "agentlib/mcp/text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRESS_MS 1000
+
+void
+server_send (Server *server, JsonTree *message)
+{
+  g_autoptr (JsonTree) own = message;
+  g_autofree char *text = tree_text (message);
+  g_autofree char *line = g_strconcat (text, "\n", NULL);
+  gsize len = strlen (line);
+
+  for (gsize done = 0; done < len && !server->closing;)
+    {
+      ssize_t put = TEMP_FAILURE_RETRY (write (server->out, line + done, len - done));
+
+      if (put < 0)
+        server_close (server);
+      else
+        done += (gsize) put;
+    }
+}
+
+static JsonTree *
+message_new (void)
+{
+  JsonTree *message = json_tree_new_object ();
+
+  json_tree_add_string (message, "jsonrpc", "2.0");
+  return message;
+}
+
+void
+server_send_error (Server *server, JsonTree *id, RpcCode code, const char *text, JsonTree *data)
+{
+  JsonTree *message = message_new ();
+  JsonTree *error;
+
+  if (id != NULL)
+    json_tree_add (message, "id", id);
+  error = json_tree_add (message, "error", json_tree_new_object ());
+  json_tree_add (error, "code", tree_new_integer (code));
+  json_tree_add_string (error, "message", text);
+  if (data != NULL)
+    json_tree_add (error, "data", data);
+  server_send (server, message);
+}
+
+static void
+exchange_end (Exchange *exchange)
+{
+  Server *server = exchange->server;
+
+  if (exchange->key != NULL)
+    g_hash_table_remove (server->in_flight, exchange->key);
+  g_clear_handle_id (&exchange->progress_id, g_source_remove);
+  g_object_unref (exchange->cancellable);
+  message_free (exchange->message);
+  g_free (exchange->key);
+  g_free (exchange);
+  server->exchanges--;
+  if (server->closing && server->exchanges == 0)
+    g_main_loop_quit (server->loop);
+}
+
+void
+exchange_reply (Exchange *exchange, JsonTree *result)
+{
+  JsonTree *message = message_new ();
+
+  if (exchange->revision >= REVISION_2026_07_28 && json_tree_member (result, "resultType") == NULL)
+    json_tree_add_string (result, "resultType", "complete");
+  json_tree_add (message, "id", json_tree_copy (exchange->message->id));
+  json_tree_add (message, "result", result);
+  if (exchange_is_cancelled (exchange))
+    json_tree_free (message);
+  else
+    server_send (exchange->server, message);
+  exchange_end (exchange);
+}
+
+void
+exchange_fail (Exchange *exchange, RpcCode code, const char *text, JsonTree *data)
+{
+  if (exchange_is_cancelled (exchange))
+    json_tree_free (data);
+  else
+    server_send_error (exchange->server, json_tree_copy (exchange->message->id), code, text, data);
+  exchange_end (exchange);
+}
+
+void
+exchange_drop (Exchange *exchange)
+{
+  exchange_end (exchange);
+}
+
+gboolean
+exchange_is_cancelled (const Exchange *exchange)
+{
+  return exchange->key == NULL;
+}
+
+void
+exchange_cancel (Exchange *exchange)
+{
+  g_autofree char *key = g_steal_pointer (&exchange->key);
+
+  g_hash_table_remove (exchange->server->in_flight, key);
+  g_clear_handle_id (&exchange->progress_id, g_source_remove);
+  g_cancellable_cancel (exchange->cancellable);
+}
+
+static gboolean
+on_progress (gpointer data)
+{
+  Exchange *exchange = data;
+  JsonTree *message = message_new ();
+  JsonTree *params;
+
+  json_tree_add_string (message, "method", "notifications/progress");
+  params = json_tree_add (message, "params", json_tree_new_object ());
+  json_tree_add (params, "progressToken",
+                 json_tree_copy (json_tree_member (meta_of (exchange->message), "progressToken")));
+  json_tree_add (params, "progress", tree_new_integer (++exchange->progress));
+  if (exchange->revision >= REVISION_2025_03_26)
+    json_tree_add_string (params, "message", "Not decided or not finished yet.");
+  server_send (exchange->server, message);
+  return G_SOURCE_CONTINUE;
+}
+
+void
+exchange_progress (Exchange *exchange)
+{
+  const JsonTree *token = json_tree_member (meta_of (exchange->message), "progressToken");
+
+  if (token != NULL && message_id_is_valid (token) && exchange->progress_id == 0 &&
+      !exchange_is_cancelled (exchange))
+    exchange->progress_id = g_timeout_add (PROGRESS_MS, on_progress, exchange);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads the options and serves.  Standard output is the client's alone; all else is an error's. */
+#include "agentlib/mcp/mcp.h"
+
+#include "agentlib/mcp/server.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define EXIT_USAGE 126
+
+int
+mcp_run (UsClient *client, guint close_ms, int argc, char **argv)
+{
+  g_auto (Options) options = { 0 };
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Server) server = NULL;
+
+  if (!options_read (argc, argv, &options, &text, &error))
+    {
+      fprintf (stderr, PROGRAM ": %s\n", error->message);
+      return EXIT_USAGE;
+    }
+  if (text != NULL)
+    {
+      fputs (text, stdout);
+      return 0;
+    }
+  server = server_new (client, &options, close_ms, STDIN_FILENO, STDOUT_FILENO);
+  server_run (server);
+  return 0;
+}

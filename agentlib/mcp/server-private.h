@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What server.c and exchange.c share, and nobody else sees. */
+#pragma once
+
+#include "agentlib/mcp/line.h"
+#include "agentlib/mcp/server.h"
+
+G_BEGIN_DECLS
+
+struct Server
+{
+  UsClient *client;
+  const Options *options;
+  guint close_ms;
+  int in, out;
+  LineReader *lines;
+  Era era;
+  GHashTable *in_flight; /* message_id_key() → Exchange, but those that were cancelled */
+  guint exchanges;       /* those too */
+  GHashTable *holds;
+  GMainLoop *loop;
+  gboolean closing;
+};
+
+/* server_send: @message is (transfer full).  A client that no longer reads ends the server. */
+void server_send (Server *server, JsonTree *message);
+
+/* server_send_error: @id, @data: (transfer full) (nullable) */
+void
+server_send_error (Server *server, JsonTree *id, RpcCode code, const char *text, JsonTree *data);
+
+/* server_close: cancels what waits; the server ends when that has ended, or after its time. */
+void server_close (Server *server);
+
+/* exchange_cancel: nothing more is sent for its id, which the client may use again. */
+void exchange_cancel (Exchange *exchange);
+
+G_END_DECLS

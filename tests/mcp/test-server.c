@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The program on its pipes: what it refuses, how it greets, that it asks nobody before it must. */
+#include "tests/mcp/child.h"
+
+#include "agentlib/mcp/era.h"
+
+#include <string.h>
+
+#define MODERN_META \
+  "\"_meta\":{\"" META_MCP "protocolVersion\":\"2026-07-28\",\"" META_MCP "clientCapabilities\":{}}"
+#define REQUEST(method, params) \
+  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method "\",\"params\":{" params "}}"
+
+/* Nothing that a client writes ends the program, and each is answered by its code. */
+static void
+test_bad_lines (Child *child, gconstpointer data)
+{
+  static const struct
+  {
+    const char *line, *code;
+  } rows[] = {
+    { "x", "-32700" },
+    { "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":1,\"method\":\"ping\"}", "-32700" },
+    { "[]", "-32600" },
+    { "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", "-32600" },
+    { "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", "-32600" },
+    { REQUEST ("no/such", ""), "-32601" },
+    { REQUEST ("logging/setLevel", "\"level\":\"debug\""), "-32601" },
+    { REQUEST ("tasks/list", ""), "-32601" },
+    { REQUEST ("tools/list", ""), "-32602" },
+    { REQUEST ("server/discover", ""), "-32602" },
+    { REQUEST ("initialize", ""), "-32602" },
+    { REQUEST ("tools/call", MODERN_META), "-32602" },
+    { REQUEST ("tools/call", MODERN_META ",\"name\":7"), "-32602" },
+    { REQUEST ("tools/call", MODERN_META ",\"name\":\"no_such\""), "-32602" },
+    { REQUEST ("tools/call", MODERN_META ",\"name\":\"mail.send\""), "-32602" },
+    { REQUEST ("tools/list", MODERN_META ",\"cursor\":\"x\""), "-32602" },
+    { REQUEST ("tools/list", "\"_meta\":{\"" META_MCP "protocolVersion\":\"2026-07-28\"}"), "-32602" },
+    { REQUEST ("tools/list", "\"_meta\":{\"" META_MCP "protocolVersion\":\"2099-01-01\",\"" META_MCP
+                             "clientCapabilities\":{}}"),
+      "-32022" },
+    { REQUEST ("ping", MODERN_META), "-32601" },
+    { REQUEST ("tasks/result", MODERN_META), "-32601" },
+    { REQUEST ("tasks/get", MODERN_META ",\"taskId\":\"" MOCK_ID "\""), "-32021" },
+  };
+
+  child_start (child, "", NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (JsonTree) answer = NULL;
+
+      g_test_message ("row %u", (guint) i);
+      child_send (child, rows[i].line);
+      answer = child_receive (child);
+      g_assert_cmpstr (text_at (answer, "error.code"), ==, rows[i].code);
+      g_assert_null (at (answer, "result"));
+    }
+  g_assert_cmpuint (mock_calls (child->mock, "Submit"), ==, 0);
+}
+
+static void
+test_long_line (Child *child, gconstpointer data)
+{
+  g_autofree char *line = g_strnfill (3 * 1024 * 1024, ' ');
+  g_autoptr (JsonTree) answer = NULL;
+  g_autoptr (JsonTree) pong = NULL;
+
+  child_start (child, "", NULL);
+  child_send (child, line);
+  answer = child_receive (child);
+  g_assert_cmpstr (text_at (answer, "error.code"), ==, "-32700");
+  pong = child_ask (child, REQUEST ("ping", ""));
+  g_assert_nonnull (at (pong, "result"));
+}
+
+/* What is not answered: notifications, responses, a tool called without an id. */
+static void
+test_silence (Child *child, gconstpointer data)
+{
+  static const char *const lines[] = {
+    "",
+    "\r",
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":77}}",
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":{}}}",
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}",
+    "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}",
+    "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"mail_send\","
+    "\"arguments\":{\"subject\":\"x\"}}}",
+  };
+  g_autoptr (JsonTree) pong = NULL;
+
+  child_start (child, "", NULL);
+  child_hello (child, "2025-06-18");
+  for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
+    child_send (child, lines[i]);
+  pong = child_ask (child, REQUEST ("ping", ""));
+  g_assert_nonnull (at (pong, "result"));
+  g_assert_cmpuint (mock_calls (child->mock, NULL), ==, 0);
+}
+
+static void
+test_versions (Child *child, gconstpointer data)
+{
+  static const struct
+  {
+    const char *asked, *given;
+    gboolean tasks;
+  } rows[] = {
+    { "2024-11-05", "2024-11-05", FALSE }, { "2025-03-26", "2025-03-26", FALSE },
+    { "2025-06-18", "2025-06-18", FALSE }, { "2025-11-25", "2025-11-25", TRUE },
+    { "2026-07-28", "2025-11-25", TRUE },  { "1999-01-01", "2025-11-25", TRUE },
+  };
+
+  child_start (child, "", NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *line =
+          g_strdup_printf ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
+                           "{\"protocolVersion\":\"%s\"}}",
+                           rows[i].asked);
+      g_autoptr (JsonTree) answer = child_ask (child, line);
+
+      g_assert_cmpstr (text_at (answer, "result.protocolVersion"), ==, rows[i].given);
+      g_assert_nonnull (at (answer, "result.capabilities.tools"));
+      g_assert_true ((at (answer, "result.capabilities.tasks.requests.tools.call") != NULL) ==
+                     rows[i].tasks);
+      g_assert_null (at (answer, "result.resultType"));
+      g_assert_cmpstr (text_at (answer, "result.serverInfo.name"), ==, "undersign-mcp");
+    }
+}
+
+/* The era is that of each message, whatever came before it; and nobody was asked for any of it. */
+static void
+test_eras (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) first = NULL;
+  g_autoptr (JsonTree) again = NULL;
+  g_autoptr (JsonTree) pong = NULL;
+  g_autoptr (JsonTree) gone = NULL;
+
+  child_start (child, "", NULL);
+  first = child_ask (child, REQUEST ("server/discover", MODERN_META));
+  g_assert_cmpstr (text_at (first, "result.supportedVersions.0"), ==, "2026-07-28");
+  g_assert_cmpstr (text_at (first, "result.supportedVersions.4"), ==, "2024-11-05");
+  g_assert_cmpstr (text_at (first, "result.resultType"), ==, "complete");
+  g_assert_nonnull (
+      json_tree_member (at (first, "result.capabilities.extensions"), EXTENSION_TASKS));
+  child_hello (child, "2024-11-05");
+  again = child_ask (child, REQUEST ("server/discover", MODERN_META));
+  g_assert_true (json_tree_equal (first, again));
+  pong = child_ask (child, REQUEST ("ping", ""));
+  g_assert_nonnull (at (pong, "result"));
+  gone = child_ask (child, REQUEST ("server/discover", ""));
+  g_assert_cmpstr (text_at (gone, "error.code"), ==, "-32601");
+  g_assert_cmpuint (mock_calls (child->mock, NULL), ==, 0);
+}
+
+static void
+test_ids (Child *child, gconstpointer data)
+{
+  static const char *const ids[] = { "0", "-1", "12345678901234567890123", "\"\"", "\"1\"",
+                                     "\"server-discover-probe-1\"", "\"\\u00e9\\n\"" };
+
+  child_start (child, "", NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (ids); i++)
+    {
+      g_autofree char *line =
+          g_strdup_printf ("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", ids[i]);
+      g_autoptr (JsonTree) answer = NULL;
+      g_autoptr (JsonTree) id =
+          json_tree_parse (ids[i], strlen (ids[i]), &(JsonLimits){ 1000, 1, 1000, 1 }, NULL);
+
+      child_send (child, line);
+      answer = child_receive (child);
+      g_assert_true (json_tree_equal (at (answer, "id"), id));
+    }
+}
+
+static void
+test_batches (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) first = NULL;
+  g_autoptr (JsonTree) second = NULL;
+
+  child_start (child, "", NULL);
+  child_hello (child, "2025-03-26");
+  child_send (child, "[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"},"
+                     "{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"ping\"}]");
+  first = child_receive (child);
+  second = child_receive (child);
+  g_assert_cmpstr (text_at (first, "id"), ==, "a");
+  g_assert_cmpstr (text_at (second, "id"), ==, "b");
+}
+
+static void
+test_words (Child *child, gconstpointer data)
+{
+  static const char *const bad[] = { "--hold=x", "--hold=-1", "--hold=4000", "--hold=nan",
+                                     "--no-such", "word", "--bus=unix:path=/x" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      child_start (child, bad[i], NULL);
+      g_assert_cmpint (child_end (child), ==, 126);
+    }
+}
+
+/* The service is away: greetings are answered all the same, and a call says that nothing ran. */
+static void
+test_no_service (Child *child, gconstpointer data)
+{
+  g_autofree char *call = child_call ("1", "mail_send", "{}", "");
+  g_autoptr (JsonTree) list = NULL;
+  g_autoptr (JsonTree) answer = NULL;
+
+  g_clear_pointer (&child->mock, mock_free);
+  child_start (child, "", NULL);
+  child_hello (child, "2025-06-18");
+  list = child_ask (child, REQUEST ("tools/list", ""));
+  g_assert_cmpstr (text_at (list, "error.code"), ==, "-32603");
+  answer = child_ask (child, call);
+  g_assert_true (true_at (answer, "result.isError"));
+  g_assert_cmpstr (text_at (answer, "result.structuredContent.executed"), ==, "no");
+  g_assert_nonnull (strstr (text_at (answer, "result.content.0.text"), "Nothing was executed."));
+}
+
+int
+main (int argc, char *argv[])
+{
+  static const struct
+  {
+    const char *name;
+    void (*test) (Child *child, gconstpointer data);
+  } tests[] = {
+    { "bad-lines", test_bad_lines }, { "long-line", test_long_line }, { "silence", test_silence },
+    { "versions", test_versions },   { "eras", test_eras },           { "ids", test_ids },
+    { "batches", test_batches },     { "words", test_words },         { "no-service", test_no_service },
+  };
+
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
+    {
+      g_autofree char *path = g_strconcat ("/mcp/server/", tests[i].name, NULL);
+
+      g_test_add (path, Child, NULL, child_setup, tests[i].test, child_teardown);
+    }
+  return g_test_run ();
+}
