@@ -135,16 +135,15 @@ run (Session *session, const Prepared *prepared)
 static gboolean
 refusal_is_final (const GError *refusal)
 {
-  static const UsError final[] = { US_ERROR_REFUSED, US_ERROR_LIMIT_EXCEEDED, US_ERROR_NOT_APPROVER,
-                                   US_ERROR_WRONG_ASSERTION, US_ERROR_UNKNOWN_ACTION };
+  static const UsError nothing_found[] = { US_ERROR_UNAVAILABLE, US_ERROR_HALTED,
+                                           US_ERROR_POLICY_INVALID };
 
-  if (us_error_has_reason (refusal, US_REASON_NOT_APPROVED) ||
-      us_error_has_reason (refusal, US_REASON_BAD_SEAL))
+  if (us_error_has_reason (refusal, US_REASON_NOT_APPROVED))
     return FALSE;
-  for (gsize i = 0; i < G_N_ELEMENTS (final); i++)
-    if (g_error_matches (refusal, US_ERROR, (int) final[i]))
-      return TRUE;
-  return FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (nothing_found); i++)
+    if (g_error_matches (refusal, US_ERROR, (int) nothing_found[i]))
+      return FALSE;
+  return refusal->domain == US_ERROR;
 }
 
 /*

@@ -224,6 +224,107 @@ test_refused (Bench *bench, gconstpointer data)
   assert_receipt (bench, &scene, "done", "executor");
 }
 
+/* So does a request that the policy of now would not even take: its agent is another user, or the
+ * value that was approved is none of the argument's any more. */
+static void
+test_refused_by_form (Bench *bench, gconstpointer data)
+{
+  static const struct
+  {
+    const char *file, *text, *reason;
+  } cases[] = {
+    { "agents/offboarding.agent",
+      "[Agent]\nSummary=Offboarding agent\nUser=it.lead\nOwner=hr.jones\n", US_REASON_NOT_AGENT },
+    { "actions/mail.send.action",
+      "[Action]\nSummary=Send an e-mail\n"
+      "[Executor]\nModule=mail\nServer=smtp.example.com:587\nFrom=offboarding@example.com\n"
+      "[Argument to]\nLabel=To\nType=email-list\n"
+      "[Argument cc]\nLabel=Cc\nType=email-list\n"
+      "[Argument bcc]\nLabel=Bcc\nType=email-list\n"
+      "[Argument subject]\nLabel=Subject\nType=line\nPattern=Notice\n",
+      US_REASON_BAD_VALUE },
+    { "actions/mail.send.action",
+      "[Action]\nSummary=Send an e-mail\n"
+      "[Executor]\nModule=mail\nServer=smtp.example.com:587\nFrom=offboarding@example.com\n"
+      "[Argument to]\nLabel=To\nType=email-list\n"
+      "[Argument cc]\nLabel=Cc\nType=email-list\n"
+      "[Argument bcc]\nLabel=Bcc\nType=email-list\n",
+      US_REASON_UNKNOWN_ARGUMENT },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (Scene) scene = { 0 };
+      g_autoptr (GError) error = NULL;
+
+      if (i > 0)
+        {
+          bench_tear_down (bench, NULL);
+          bench_set_up (bench, NULL);
+        }
+      scene_begin (bench, &scene, bench_mail (bench));
+      scene_approve (bench, &scene);
+      bench_policy (bench, cases[i].file, cases[i].text);
+      assert_refused (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error),
+                      &error, cases[i].reason);
+      assert_receipt (bench, &scene, "refused", "executor");
+      g_assert_cmpuint (bench_executed (bench), ==, 0);
+    }
+}
+
+/* And one whose older request, which it was to replace, ran first. */
+static void
+test_refused_as_successor (Bench *bench, gconstpointer data)
+{
+  g_auto (Scene) older = { 0 };
+  g_auto (Scene) newer = { 0 };
+  g_autoptr (GError) error = NULL;
+  guint8 digest[PAE_DIGEST_SIZE];
+
+  scene_begin (bench, &older, bench_mail (bench));
+  scene_approve (bench, &older);
+  pae_sha256 (PAE_TYPE_RECORD, older.prepare.record, digest);
+  newer.kim = g_steal_pointer (&older.kim);
+  newer.request = bench_mail (bench);
+  request_arguments (newer.request, "[('to', <['a@example.com']>), ('subject', <'Report'>)]");
+  request_set (&newer.request->supersedes, older.request->id);
+  g_free (newer.request->supersedes_digest);
+  newer.request->supersedes_digest = digest_to_string (digest);
+  client_prepare (&bench->client, newer.request, &newer.prepare, &error);
+  g_assert_no_error (error);
+  scene_approve (bench, &newer);
+
+  execute (bench, &older, "done");
+  assert_refused (client_execute (&bench->client, newer.request, &newer.prepare, NULL, &error),
+                  &error, US_REASON_ALREADY_CONSUMED);
+  assert_receipt (bench, &newer, "refused", "executor");
+  g_assert_cmpuint (bench_executed (bench), ==, 1);
+}
+
+/* What is away or halted has found nothing. */
+static void
+test_halted_is_no_refusal (Bench *bench, gconstpointer data)
+{
+  g_auto (Scene) scene = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  scene_begin (bench, &scene, bench_mail (bench));
+  scene_approve (bench, &scene);
+  bench_policy (bench, "rules/deny.rule", "[Rule never]\n");
+  assert_refused (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error),
+                  &error, US_REASON_POLICY_INVALID);
+  bench_policy (bench, "rules/deny.rule", NULL);
+  {
+    g_autoptr (Ledger) ledger = bench_ledger (bench);
+
+    g_assert_true (ledger_halt (ledger, 0, "an incident", &error));
+    g_assert_no_error (error);
+  }
+  assert_refused (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error),
+                  &error, US_REASON_HALTED);
+  assert_receipt (bench, &scene, "none", "");
+}
+
 static void
 test_not_approved_is_no_refusal (Bench *bench, gconstpointer data)
 {
@@ -328,6 +429,9 @@ main (int argc, char **argv)
   bench_test ("/executor/receipt/signed-denial", test_signed_denial);
   bench_test ("/executor/receipt/closed", test_closed);
   bench_test ("/executor/receipt/refused", test_refused);
+  bench_test ("/executor/receipt/refused-by-form", test_refused_by_form);
+  bench_test ("/executor/receipt/refused-as-successor", test_refused_as_successor);
+  bench_test ("/executor/receipt/halted-is-no-refusal", test_halted_is_no_refusal);
   bench_test ("/executor/receipt/not-approved-is-no-refusal", test_not_approved_is_no_refusal);
   bench_test ("/executor/receipt/half-approved-is-no-refusal", test_half_approved_is_no_refusal);
   bench_test ("/executor/receipt/another-record", test_another_record);
