@@ -91,25 +91,6 @@ value_variant (const Proposal *proposal, const Type *type, const JsonTree *value
     }
 }
 
-/* setting_text: as it stands in a policy file; the inverse of type_from_text(). */
-static char *
-setting_text (const PolicySetting *setting)
-{
-  const char *name = type_name (setting->type);
-  gboolean semicolon = strcmp (name, "argv") == 0 || strcmp (name, "line-list") == 0;
-  g_autoptr (GString) text = g_string_new (NULL);
-  gboolean yes = FALSE;
-
-  if (json_tree_boolean (setting->value, &yes))
-    return g_strdup (yes ? "yes" : "no");
-  if (json_tree_kind (setting->value) != JSON_TREE_ARRAY)
-    return g_strdup (json_tree_string (setting->value));
-  for (guint i = 0; i < json_tree_length (setting->value); i++)
-    g_string_append_printf (text, "%s%s", i == 0 ? "" : (semicolon ? ";" : " "),
-                            json_tree_string (json_tree_item (setting->value, i)));
-  return g_string_free (g_steal_pointer (&text), FALSE);
-}
-
 static GVariant *
 call_new (const Proposal *proposal, const char *credential)
 {
@@ -131,9 +112,10 @@ call_new (const Proposal *proposal, const char *credential)
   for (guint i = 0; i < action->settings->len; i++)
     {
       const PolicySetting *setting = g_ptr_array_index (action->settings, i);
-      g_autofree char *text = setting_text (setting);
 
-      g_variant_builder_add (&settings, "(sss)", setting->name, type_name (setting->type), text);
+      /* a setting is always one text, which is why a manifest can have no other */
+      g_variant_builder_add (&settings, "(sss)", setting->name, type_name (setting->type),
+                             json_tree_string (setting->value));
     }
 
   g_variant_builder_init (&facts, G_VARIANT_TYPE ("a(ss)"));
@@ -145,35 +127,6 @@ call_new (const Proposal *proposal, const char *credential)
     }
   return g_variant_new (WIRE_MODULE_CALL, proposal->id, action->id, &arguments, &settings,
                         credential != NULL ? credential : "", &facts);
-}
-
-/* facts_in_order: the facts of @reply in the order in which the action declares them. */
-static GVariant *
-facts_in_order (const PolicyAction *action, GVariant *facts, GError **error)
-{
-  GVariantBuilder builder;
-
-  if (g_variant_n_children (facts) != action->facts->len)
-    {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_FACTS,
-                    "module %s gave %u facts, action %s has %u", action->module,
-                    (guint) g_variant_n_children (facts), action->id, action->facts->len);
-      return NULL;
-    }
-  g_variant_builder_init (&builder, G_VARIANT_TYPE (WIRE_FACTS));
-  for (guint i = 0; i < action->facts->len; i++)
-    {
-      const PolicyFact *fact = g_ptr_array_index (action->facts, i);
-      const char *name = NULL;
-      const char *text = NULL;
-      GVariantIter iter;
-
-      g_variant_iter_init (&iter, facts);
-      while (g_variant_iter_next (&iter, "(&s&s)", &name, &text))
-        if (strcmp (name, fact->name) == 0)
-          g_variant_builder_add (&builder, "(ss)", name, text);
-    }
-  return g_variant_ref_sink (g_variant_builder_end (&builder));
 }
 
 GVariant *
@@ -204,7 +157,14 @@ module_describe (Executor *executor, const Proposal *proposal, GError **error)
                     "module %s could not describe %s: %s", action->module, action->id, result);
       return NULL;
     }
-  return facts_in_order (action, facts, error);
+  if (g_variant_n_children (facts) != action->facts->len)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_FACTS,
+                    "module %s gave %u facts, action %s has %u", action->module,
+                    (guint) g_variant_n_children (facts), action->id, action->facts->len);
+      return NULL;
+    }
+  return g_steal_pointer (&facts);
 }
 
 static const char *

@@ -43,10 +43,11 @@ prepared_free (Prepared *prepared)
 
 static gboolean
 seal_check (Session *session,
-            Prepared *prepared,
             const char *request,
             GBytes *record,
+            guint64 deadline,
             GBytes *seal,
+            guint8 out_seal[PAE_DIGEST_SIZE],
             GError **error)
 {
   guint8 digest[PAE_DIGEST_SIZE];
@@ -54,14 +55,19 @@ seal_check (Session *session,
   if (!request_id_check (request, error))
     return FALSE;
   pae_sha256 (PAE_TYPE_RECORD, record, digest);
-  if (!ledger_seal (session->executor->ledger, request, digest, prepared->deadline, prepared->seal,
-                    error))
+  if (!ledger_seal (session->executor->ledger, request, digest, deadline, out_seal, error))
     return FALSE;
   if (g_bytes_get_size (seal) != PAE_DIGEST_SIZE ||
-      !digest_equal (g_bytes_get_data (seal, NULL), prepared->seal))
+      !digest_equal (g_bytes_get_data (seal, NULL), out_seal))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SEAL,
                          "this was not prepared by this executor in this boot");
-  if (clock_boottime () >= prepared->deadline)
+  return TRUE;
+}
+
+static gboolean
+deadline_check (guint64 deadline, GError **error)
+{
+  if (clock_boottime () >= deadline)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_DEADLINE_PASSED,
                          "the request has expired");
   return TRUE;
@@ -75,17 +81,13 @@ prepared_seal_is_good (Session *session, GVariant *body, char **out_request, GBy
   g_autoptr (GVariant) seal_array = g_variant_get_child_value (body, 4);
   g_autoptr (GBytes) record = bytes_of (record_array);
   g_autoptr (GBytes) seal = bytes_of (seal_array);
-  guint8 digest[PAE_DIGEST_SIZE], made[PAE_DIGEST_SIZE];
+  guint8 made[PAE_DIGEST_SIZE];
   guint64 deadline = 0;
   const char *id = NULL;
 
   g_variant_get_child (request, 0, "&s", &id);
   g_variant_get_child (body, 3, "t", &deadline);
-  pae_sha256 (PAE_TYPE_RECORD, record, digest);
-  if (!request_id_check (id, NULL) ||
-      !ledger_seal (session->executor->ledger, id, digest, deadline, made, NULL) ||
-      g_bytes_get_size (seal) != PAE_DIGEST_SIZE ||
-      !digest_equal (g_bytes_get_data (seal, NULL), made))
+  if (!seal_check (session, id, record, deadline, seal, made, NULL))
     return FALSE;
   *out_request = g_strdup (id);
   *out_record = g_steal_pointer (&record);
@@ -110,7 +112,8 @@ prepared_open (Session *session, GVariant *body, GError **error)
   record = bytes_of (record_array);
   seal = bytes_of (seal_array);
 
-  if (!seal_check (session, prepared, id, record, seal, error))
+  if (!seal_check (session, id, record, prepared->deadline, seal, prepared->seal, error) ||
+      !deadline_check (prepared->deadline, error))
     return NULL;
   prepared->proposal =
       proposal_new (session->executor, request, session->fds, session->n_fds, error);

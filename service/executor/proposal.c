@@ -150,18 +150,14 @@ agent_find (const Policy *policy, Proposal *proposal, guint32 uid, GError **erro
 static gboolean
 action_find (const Policy *policy, Proposal *proposal, const char *id, GError **error)
 {
-  g_autoptr (GPtrArray) actions = policy_actions_of (policy, proposal->agent);
+  gboolean asks = FALSE;
+  gboolean allows = FALSE;
 
-  for (guint i = 0; i < actions->len; i++)
-    {
-      const PolicyAction *action = g_ptr_array_index (actions, i);
-
-      if (strcmp (action->id, id) == 0)
-        {
-          proposal->action = action;
-          return TRUE;
-        }
-    }
+  proposal->action = policy_action (policy, id);
+  if (proposal->action != NULL)
+    policy_foresee (policy, proposal->agent, proposal->action, &asks, &allows);
+  if (asks || allows)
+    return TRUE;
   return us_error_set (error, US_ERROR_UNKNOWN_ACTION, US_REASON_UNKNOWN_ACTION,
                        "there is no such action for agent %s", proposal->agent->name);
 }

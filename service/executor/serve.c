@@ -63,10 +63,11 @@ peer_roles (const ExecutorConfig *config, int sock, guint *out_roles, GError **e
   if (uid == config->admin_uid)
     roles |= ROLE_ADMIN;
   if (roles == 0)
-    handover_discard (sock);
-  if (roles == 0)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_PEER,
-                         "uid %u may not speak to the executor", (guint) uid);
+    {
+      handover_discard (sock);
+      return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_PEER,
+                           "uid %u may not speak to the executor", (guint) uid);
+    }
   *out_roles = roles;
   return TRUE;
 }

@@ -125,17 +125,6 @@ policy_may_approve (const Policy *policy,
   return TRUE;
 }
 
-static gboolean
-rule_asks_about (const Rule *rule, const PolicyAgent *agent)
-{
-  if (rule->decision != DECISION_ASK)
-    return FALSE;
-  for (guint i = 0; rule->agents[i] != NULL; i++)
-    if (strcmp (rule->agents[i], "*") == 0 || strcmp (rule->agents[i], agent->name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 gboolean
 policy_may_pause (const Policy *policy, const PolicyAgent *agent, const char *name, uid_t uid)
 {
@@ -147,7 +136,8 @@ policy_may_pause (const Policy *policy, const PolicyAgent *agent, const char *na
     {
       const Rule *rule = g_ptr_array_index (policy->rules, i);
 
-      if (rule_asks_about (rule, agent) && is_listed (policy, rule->approvers, NULL, name))
+      if (rule->decision == DECISION_ASK && rule_is_about (rule, agent->name) &&
+          is_listed (policy, rule->approvers, NULL, name))
         return TRUE;
     }
   return FALSE;

@@ -175,20 +175,13 @@ note_approvers (const Policy *policy, const Rule *rule, FILE *out)
     }
 }
 
-static gboolean
-is_about (const Rule *rule, const PolicyAgent *agent)
-{
-  return strcmp (rule->agents[0], "*") == 0 ||
-         g_strv_contains ((const char *const *) rule->agents, agent->name);
-}
-
 /* Fewer people could answer than the rule asks for, because the rule keeps the owner out. */
 static void
 note_nobody (const Rule *rule, const PolicyAgent *agent, FILE *out)
 {
   guint people = 0;
 
-  if (rule->decision != DECISION_ASK || !is_about (rule, agent))
+  if (rule->decision != DECISION_ASK || !rule_is_about (rule, agent->name))
     return;
   for (guint i = 0; rule->approvers[i] != NULL; i++)
     {

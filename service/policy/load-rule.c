@@ -148,8 +148,7 @@ part_exists (const RuleLoad *load, const char *part)
       const AgentEntry *entry = value;
 
       if (policy_agent_has_part (&entry->agent, part) &&
-          (any ||
-           g_strv_contains ((const char *const *) agents, entry->agent.name)))
+          rule_is_about (load->rule, entry->agent.name))
         return TRUE;
     }
   return FALSE;

@@ -185,6 +185,8 @@ GPtrArray *rules_of (const Policy *policy, const char *agent, const char *action
 /* action_pattern_matches: @pattern is an id, "PREFIX.*" or "*". */
 gboolean action_pattern_matches (const char *pattern, const char *action);
 gboolean is_action_pattern (const char *word);
+/* rule_is_about: whether its Agents= names @agent, or all. */
+gboolean rule_is_about (const Rule *rule, const char *agent);
 
 /* --- identity (identity.c) --- */
 

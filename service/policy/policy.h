@@ -205,7 +205,7 @@ GPtrArray *policy_agents (const Policy *policy);
 
 /*
  * policy_foresee: what could come of a request of this agent for this action, conditions left
- * aside: for descriptions, decides nothing.
+ * aside.  Where it is neither, policy_decide() denies whatever is asked for.
  * @out_ask, @out_allow: (out): whether some rule would have a person asked, or let it through
  */
 void policy_foresee (const Policy *policy,

@@ -43,6 +43,13 @@ action_pattern_matches (const char *pattern, const char *action)
   return strncmp (pattern, action, len - 1) == 0;
 }
 
+gboolean
+rule_is_about (const Rule *rule, const char *agent)
+{
+  return strcmp (rule->agents[0], any_agent) == 0 ||
+         g_strv_contains ((const char *const *) rule->agents, agent);
+}
+
 static char *
 pair_key (const char *agent, const char *action)
 {
@@ -161,17 +168,13 @@ policy_actions_of (const Policy *policy, const PolicyAgent *agent)
 
   for (const GList *id = ids; id != NULL; id = id->next)
     {
-      g_autoptr (GPtrArray) rules = rules_of (policy, agent->name, id->data);
+      const PolicyAction *action = policy_action (policy, id->data);
+      gboolean asks = FALSE;
+      gboolean allows = FALSE;
 
-      for (guint i = 0; i < rules->len; i++)
-        {
-          const Rule *rule = g_ptr_array_index (rules, i);
-
-          if (rule->decision == DECISION_DENY)
-            continue;
-          g_ptr_array_add (found, (gpointer) policy_action (policy, id->data));
-          break;
-        }
+      policy_foresee (policy, agent, action, &asks, &allows);
+      if (asks || allows)
+        g_ptr_array_add (found, (gpointer) action);
     }
   return found;
 }

@@ -38,14 +38,14 @@ refuse (GError **error, const char *why)
   return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_BAD_MODULE, "the module %s", why);
 }
 
-/* section_find: the @nth section of @type, counted from 0. */
+/* section_find: the first section of @type. */
 static Elf_Scn *
-section_find (Elf *elf, GElf_Word type, guint nth, GElf_Shdr *out_header)
+section_find (Elf *elf, GElf_Word type, GElf_Shdr *out_header)
 {
   Elf_Scn *section = NULL;
 
   while ((section = elf_nextscn (elf, section)) != NULL)
-    if (gelf_getshdr (section, out_header) != NULL && out_header->sh_type == type && nth-- == 0)
+    if (gelf_getshdr (section, out_header) != NULL && out_header->sh_type == type)
       return section;
   return NULL;
 }
@@ -64,7 +64,7 @@ static gboolean
 symbol_find (Elf *elf, GElf_Sym *out_symbol)
 {
   GElf_Shdr header;
-  Elf_Scn *section = section_find (elf, SHT_DYNSYM, 0, &header);
+  Elf_Scn *section = section_find (elf, SHT_DYNSYM, &header);
   Elf_Data *data = section != NULL ? elf_getdata (section, NULL) : NULL;
   guint found = 0;
 
