@@ -1,0 +1,190 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""undersign-mcp against the real service: an agent's client asks, a person answers at a terminal.
+
+Each call is made as a client makes it, over the pipes of a process that the agent's user runs; the
+null module's marker tells what ran.
+"""
+
+import json
+import os
+import pwd
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+
+from undersign_test import mcp, person, policy, tap, world  # noqa: E402
+
+AGENT, OTHER, LEAD = "agent-offboarding", "agent-other", "it.lead"
+READ = f"""[Action]
+Summary=Look
+Effect=read
+
+[Executor]
+Module=null
+Marker={policy.MARKER}
+
+[Argument target]
+Label=Target
+Type=line
+Required=yes
+"""
+RULES = {"mcp": """[Rule ask]
+Agents=offboarding
+Actions=test.rehearse
+Decision=ask
+Approvers=@it-leads
+Passkeys=software
+
+[Rule look]
+Agents=offboarding
+Actions=test.look
+Decision=allow
+Limit=50/1d all-agents
+"""}
+
+
+class Mcp(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        policy.write(actions={"test.rehearse": policy.REHEARSE, "test.look": READ}, rules=RULES)
+        cls.world = world.World()
+        cls.world.start()
+        cls.addClassCleanup(cls.world.check_logs)
+        cls.addClassCleanup(cls.world.stop)
+        person.let_enrol(LEAD)
+        cls.lead = person.Person(LEAD)
+        cls.lead.enrol()
+
+    def setUp(self):
+        self.before = policy.executed()
+
+    def ran(self, count):
+        self.assertEqual(policy.executed() - self.before, count)
+
+    def check(self, result, state, executed, is_error):
+        """Both halves say so; the request's id."""
+        structured = result["structuredContent"]
+        self.assertEqual((structured["state"], structured["executed"], result["isError"]),
+                         (state, executed, is_error), result)
+        self.assertEqual(json.loads(result["content"][1]["text"]), structured)
+        words = {"no": "Nothing was executed.", "yes": "It was executed."}[executed]
+        self.assertIn(words, result["content"][0]["text"])
+        self.assertNotIn(LEAD, json.dumps(result))
+        return structured.get("request_id")
+
+    def pending(self, server, **arguments):
+        return self.check(server.call("test_rehearse", **arguments), "pending", "no", False)
+
+    def ended(self, server, request):
+        """What request_status says once it has ended."""
+        return server.call("request_status", request_id=request, wait_ms=120000)
+
+    def cards(self):
+        return [card["request"] for card in self.lead.pending()]
+
+    # --- what must not run ---
+
+    def test_denied(self):
+        with mcp.Server(AGENT, "--hold=0", "--run=denied") as server:
+            request = self.pending(server, target="denied")
+            self.assertEqual(self.lead.run("deny", "--reason=wrong-target", request).returncode, 0)
+            result = server.call("request_status", request_id=request)
+            self.check(result, "denied", "no", True)
+            self.assertEqual(result["structuredContent"]["reason"], "wrong-target")
+        self.ran(0)
+
+    def test_malformed_lines(self):
+        with mcp.Server(AGENT, "--hold=0", "--run=malformed") as server:
+            call = json.dumps({"jsonrpc": "2.0", "method": "tools/call", "params": {
+                "name": "test_look", "arguments": {"target": "x"}}})
+            for line in ("{", "[]", "x" * 2000000, '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+                         call[:-1] + ',"id":1,"id":1}', call[:-1] + ',"id":{}}'):
+                server.write(line)
+                self.assertIn("error", server.read())
+            server.write(call)
+            self.check(server.call("test_look", target=7), "refused", "no", True)
+            self.check(server.call("test_look"), "refused", "no", True)
+            self.check(server.call("test_look", target="x", bcc="y"), "refused", "no", True)
+            self.assertEqual(server.request("ping"), {})
+        self.ran(0)
+
+    def test_of_another_agent(self):
+        with mcp.Server(AGENT, "--hold=0", "--run=other") as server, \
+                mcp.Server(OTHER, "--hold=0") as other:
+            request = self.pending(server, target="other")
+            for tool in ("request_status", "request_cancel"):
+                result = other.call(tool, request_id=request)
+                self.assertEqual(result["structuredContent"]["executed"], "unknown", result)
+            names = [tool["name"] for tool in other.request("tools/list")["tools"]]
+            self.assertEqual(names, ["request_status", "request_cancel"])
+            self.check(server.call("request_cancel", request_id=request), "withdrawn", "no", True)
+
+    def test_a_file_that_the_agent_may_not_read(self):
+        with mcp.Server(AGENT, "--hold=0", "--run=file") as server:
+            result = server.call("test_rehearse", target="file", paper=["/etc/shadow"])
+            self.check(result, "refused", "no", True)
+        self.assertEqual(self.cards(), [])
+
+    def test_who_leaves_in_the_hold(self):
+        """Nobody has its id: it is withdrawn."""
+        with mcp.Server(AGENT, "--hold=3600", "--run=leaving") as server:
+            number = server.send("tools/call", name="test_rehearse", arguments={"target": "leaving"})
+            world.wait_until(lambda: len(self.cards()) == 1, "a card waits")
+            request = self.cards()[0]
+            server.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                                     "params": {"requestId": number}}))
+            world.wait_until(lambda: self.cards() == [], "the card is gone")
+            self.check(self.ended(server, request), "withdrawn", "no", True)
+            self.assertEqual(server.answers, {})
+
+    # --- what runs, once ---
+
+    def test_a_read(self):
+        for version in (mcp.LEGACY, mcp.MODERN):
+            with mcp.Server(AGENT, "--hold=120", "--run=read", version=version) as server:
+                print(f"# first answer after {server.first_answer * 1000:.0f} ms ({version})")
+                self.check(server.call("test_look", target=f"at {version}"), "done", "yes", False)
+        self.ran(2)
+
+    def test_approved(self):
+        """A process for each call; the same call is one request and one card; another is another."""
+        meta = {"org.undersign1/run": "ticket-4711", "org.undersign1/call": "toolu_7"}
+        paper = f"{pwd.getpwnam(AGENT).pw_dir}/paper"
+        with open(paper, "w", encoding="utf-8") as file:
+            file.write("for the agent alone")
+        os.chmod(paper, 0o600)
+        os.chown(paper, pwd.getpwnam(AGENT).pw_uid, -1)
+        wanted = {"target": "approved", "paper": [paper]}
+        with mcp.Server(AGENT, "--hold=0", "--run=not-this-one") as server:
+            request = self.check(server.call("test_rehearse", meta, **wanted), "pending", "no", False)
+            again = [server.send("tools/call", name="test_rehearse", arguments=wanted, _meta=meta)
+                     for _ in range(3)]
+            for number in again:
+                self.assertEqual(self.check(server.receive(number)["result"], "pending", "no", False),
+                                 request)
+        with mcp.Server(AGENT, "--hold=0", "--run=ticket-4711") as server:
+            self.assertEqual(self.pending(server, **wanted), request)
+            self.assertEqual(self.cards(), [request])
+        answer = self.lead.approve(request)
+        self.assertEqual(answer.status, 0, answer.text)
+        for shown in ("ticket-4711", "call toolu_7", "approved", "paper"):
+            self.assertIn(shown, answer.card)
+        with mcp.Server(AGENT, "--hold=3600", "--run=ticket-4711") as server:
+            self.check(self.ended(server, request), "done", "yes", False)
+            self.ran(1)
+            # What was approved is used up, and was never for anything else.
+            for changed in ({"target": "Approved"}, {"note": "more"}, {"paper": []}, {}):
+                late = server.send("tools/call", name="test_rehearse",
+                                   arguments={**wanted, **changed})
+                world.wait_until(lambda: len(self.cards()) == 1, "a card waits")
+                waits = self.cards()[0]
+                self.assertNotEqual(waits, request)
+                self.check(server.call("request_cancel", request_id=waits), "withdrawn", "no", True)
+                self.check(server.receive(late)["result"], "withdrawn", "no", True)
+        self.ran(1)
+
+
+if __name__ == "__main__":
+    tap.main("system/mcp")
