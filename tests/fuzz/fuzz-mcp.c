@@ -27,6 +27,18 @@ check_text (const JsonTree *tree)
 }
 
 static void
+check_integer (const JsonTree *tree)
+{
+  g_autoptr (JsonTree) written = NULL;
+  gint64 number = 0, again = 0;
+
+  if (!tree_integer (tree, &number))
+    return;
+  written = tree_new_integer (number);
+  g_assert (tree_integer (written, &again) && again == number);
+}
+
+static void
 check_message (const Message *message)
 {
   g_autofree char *key = NULL;
@@ -48,14 +60,13 @@ check_line (const char *line, gsize len)
   JsonTree *tree = message_tree (line, len, &error);
   g_autoptr (JsonTree) id = NULL;
   g_autoptr (Message) message = NULL;
-  gint64 number = 0;
 
   g_assert ((tree == NULL) == (error != NULL));
   refusal_seen (error);
   if (tree == NULL)
     return;
   check_text (tree);
-  tree_integer (tree, &number);
+  check_integer (json_tree_member (tree, "id"));
   message = message_read (tree, &id, &error);
   g_assert ((message == NULL) == (error != NULL));
   refusal_seen (error);
