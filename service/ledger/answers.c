@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Answers: statement and assertion of one person on one request and record.  An answer is kept for
- * good: it is the evidence that anybody can check without this software.  Whether it still counts
- * is decided anew at each execution, by the caller.
+ * Answers: statement and assertion of one person on one request and record.  An answer is kept until
+ * it is pruned, or its person answers anew: it is the evidence that anybody can check without this
+ * software.  Whether it still counts is decided anew at each execution, by the caller.
  */
 #include "service/ledger/private.h"
 
@@ -71,7 +71,10 @@ ledger_answers (Ledger *ledger,
   return NULL;
 }
 
-/* answer_is_stored: the very same answer, down to the signature. */
+/*
+ * answer_is_stored: on the very same statement, whose nonce is of one attempt.  The signature is not
+ * compared: the caller has verified it, and of an ES256 signature anybody can make a second one.
+ */
 static gboolean
 answer_is_stored (Ledger *ledger, const Answer *answer, gboolean *out_stored, GError **error)
 {
@@ -79,9 +82,9 @@ answer_is_stored (Ledger *ledger, const Answer *answer, gboolean *out_stored, GE
 
   query = query_new (ledger, error,
                      "SELECT 1 FROM answer WHERE request = ? AND digest = ? AND credential = ? "
-                     "AND statement = ? AND signature = ? AND decision = 'approve'",
-                     "sdbbb", answer->request, answer->digest, answer->credential,
-                     answer->statement, answer->assertion.signature);
+                     "AND statement = ? AND decision = 'approve'",
+                     "sdbb", answer->request, answer->digest, answer->credential,
+                     answer->statement);
   return query != NULL && query_next (ledger, query, out_stored, error);
 }
 

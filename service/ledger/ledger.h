@@ -107,7 +107,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Answer, answer_free)
  * ledger_add_answer: stores an approval and the new counter in one transaction, in which it looks
  * again: nothing is halted, the request has no row yet, the passkey is active, the counter rule
  * holds.  A counter that does not grow marks the passkey suspect, which is kept although the answer
- * is refused.  The same statement and signature once more changes nothing and succeeds.
+ * is refused.  The same statement once more changes nothing and succeeds.
  * Returns: FALSE with reason closed, already-consumed, credential-revoked, counter, halted or
  * ledger.
  */
