@@ -25,6 +25,21 @@ decision_check (Executor *executor,
          ledger_check_limits (executor->ledger, record, decision->limits, error);
 }
 
+/* draft_check: no condition of a rule asks for a fact, so what policy or a limit refuses is refused
+ * before a module looks anything up, for an agent that has chosen what. */
+static gboolean
+draft_check (Executor *executor, const Proposal *proposal, GError **error)
+{
+  g_autoptr (Record) draft = NULL;
+  g_autoptr (PolicyDecision) decision = NULL;
+
+  if (proposal->action->facts->len == 0)
+    return TRUE;
+  draft = proposal_draft (executor, proposal, error);
+  decision = draft != NULL ? decide (executor, draft, error) : NULL;
+  return decision != NULL && decision_check (executor, proposal, draft, decision, error);
+}
+
 /* votes_collect: the active passkeys of everybody who may satisfy something. */
 static gboolean
 votes_collect (Executor *executor,
@@ -152,7 +167,8 @@ handle_prepare (Session *session, GVariant *body, GError **error)
   g_autoptr (GArray) votes = g_array_new (FALSE, FALSE, sizeof (Vote));
 
   proposal = proposal_new (executor, body, session->fds, session->n_fds, error);
-  if (proposal == NULL || !proposal_check_ledger (executor, proposal, error))
+  if (proposal == NULL || !proposal_check_ledger (executor, proposal, error) ||
+      !draft_check (executor, proposal, error))
     return NULL;
 
   session_extend (session);

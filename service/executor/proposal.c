@@ -203,6 +203,7 @@ fact_value (const PolicyFact *fact, GVariant *facts, GError **error)
   const char *found = NULL;
   const char *name = NULL;
   const char *text = NULL;
+  JsonTree *value = NULL;
   GVariantIter iter;
 
   g_variant_iter_init (&iter, facts);
@@ -221,7 +222,11 @@ fact_value (const PolicyFact *fact, GVariant *facts, GError **error)
       us_error_set (error, US_ERROR_REFUSED, US_REASON_FACTS, "fact %s is missing", fact->name);
       return NULL;
     }
-  return type_from_text (fact->type, fact->name, found, error);
+  value = type_from_text (fact->type, fact->name, found, NULL);
+  if (value == NULL) /* what is wrong with it is not for the agent, who never sees a fact */
+    us_error_set (error, US_ERROR_REFUSED, US_REASON_FACTS, "fact %s is not of type %s", fact->name,
+                  type_name (fact->type));
+  return value;
 }
 
 static gboolean
@@ -281,8 +286,9 @@ effect_name (Effect effect)
     }
 }
 
-Record *
-proposal_record (Executor *executor, const Proposal *proposal, GVariant *facts, GError **error)
+/* record_build: @facts: (nullable): none yet */
+static Record *
+record_build (Executor *executor, const Proposal *proposal, GVariant *facts, GError **error)
 {
   const PolicyAgent *agent = proposal->agent;
   const PolicyAction *action = proposal->action;
@@ -296,11 +302,24 @@ proposal_record (Executor *executor, const Proposal *proposal, GVariant *facts, 
   record_builder_executor (builder, action->module,
                            action->credential != NULL ? action->credential : "");
   arguments_add (builder, proposal);
-  if (!facts_add (builder, action, facts, error))
+  if (facts != NULL && !facts_add (builder, action, facts, error))
     return NULL;
   record_builder_claim (builder, proposal->claim);
   record_builder_policy (builder, digest);
   return record_builder_end (builder, error);
+}
+
+Record *
+proposal_record (Executor *executor, const Proposal *proposal, GVariant *facts, GError **error)
+{
+  g_assert (facts != NULL);
+  return record_build (executor, proposal, facts, error);
+}
+
+Record *
+proposal_draft (Executor *executor, const Proposal *proposal, GError **error)
+{
+  return record_build (executor, proposal, NULL, error);
 }
 
 gboolean

@@ -43,6 +43,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Proposal, proposal_free)
 Record *
 proposal_record (Executor *executor, const Proposal *proposal, GVariant *facts, GError **error);
 
+/* proposal_draft: without its facts, to see what needs none; nobody is ever shown or asked it. */
+Record *proposal_draft (Executor *executor, const Proposal *proposal, GError **error);
+
 /* proposal_check_ledger: running, open, and of what it supersedes, that it may be. */
 gboolean proposal_check_ledger (Executor *executor, const Proposal *proposal, GError **error);
 

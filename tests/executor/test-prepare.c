@@ -281,6 +281,37 @@ test_denied_by_rule (Bench *bench, gconstpointer data)
   prepare_refused (bench, request, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE);
 }
 
+/* For what is refused without them no module looks facts up. */
+static void
+test_no_facts_in_vain (Bench *bench, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_autoptr (Request) request = request_new (&bench->client, "account.suspend");
+  g_autoptr (Request) again = request_new (&bench->client, "account.suspend");
+  g_auto (Prepare) prepare = { 0 };
+  guint described = 0;
+
+  request_arguments (request, "[('account', <'j.smith'>)]");
+  request_arguments (again, "[('account', <'j.smyth'>)]");
+  bench_policy (bench, "rules/deny.rule",
+                "[Rule never]\nAgents=offboarding\nActions=account.suspend\n"
+                "When=account is j.smith\nDecision=deny\n");
+  prepare_refused (bench, request, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE);
+  g_assert_cmpuint (bench->described, ==, 0);
+
+  bench_policy (bench, "rules/deny.rule", NULL);
+  bench_policy (bench, "rules/test.rule",
+                "[Rule suspend]\nAgents=offboarding\nActions=account.suspend\nDecision=ask\n"
+                "Approvers=hr.kim\nPasskeys=software\nLimit=1/1d\n");
+  assert_good (client_prepare (&bench->client, request, &prepare, &error), &error);
+  assert_good (client_approve (&bench->client, kim, request, &prepare, &error), &error);
+  assert_good (client_execute (&bench->client, request, &prepare, NULL, &error), &error);
+  described = bench->described;
+  prepare_refused (bench, again, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
+  g_assert_cmpuint (bench->described, ==, described);
+}
+
 static void
 test_states_of_the_service (Bench *bench, gconstpointer data)
 {
@@ -317,7 +348,7 @@ test_facts (Bench *bench, gconstpointer data)
   g_assert_cmpstr (json_tree_string (record_fact (record, "known", NULL)), ==, "first time");
 
   bench_fact (bench, "two\nlines");
-  prepare_refused (bench, request, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE);
+  prepare_refused (bench, request, US_ERROR_REFUSED, US_REASON_FACTS);
   bench_fact (bench, "first time");
   bench_behave (bench, "failed");
   prepare_refused (bench, request, US_ERROR_UNAVAILABLE, US_REASON_FACTS);
@@ -365,6 +396,7 @@ main (int argc, char **argv)
   bench_test ("/executor/prepare/two-rules-two-persons", test_two_rules_two_persons);
   bench_test ("/executor/prepare/no-initiator", test_no_initiator);
   bench_test ("/executor/prepare/denied-by-rule", test_denied_by_rule);
+  bench_test ("/executor/prepare/no-facts-in-vain", test_no_facts_in_vain);
   bench_test ("/executor/prepare/states-of-the-service", test_states_of_the_service);
   bench_test ("/executor/prepare/facts", test_facts);
   bench_test ("/executor/prepare/runner-is-away", test_runner_is_away);
