@@ -11,6 +11,10 @@
 #define REQUEST(method, params) \
   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method "\",\"params\":{" params "}}"
 
+#define CALL_WITHOUT_ID \
+  "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"mail_send\"," \
+  "\"arguments\":{\"subject\":\"x\"}}}"
+
 /* Nothing that a client writes ends the program, and each is answered by its code. */
 static void
 test_bad_lines (Child *child, gconstpointer data)
@@ -85,8 +89,7 @@ test_silence (Child *child, gconstpointer data)
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":{}}}",
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}",
     "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}",
-    "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"mail_send\","
-    "\"arguments\":{\"subject\":\"x\"}}}",
+    CALL_WITHOUT_ID,
   };
   g_autoptr (JsonTree) pong = NULL;
 
