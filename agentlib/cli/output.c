@@ -238,6 +238,8 @@ request_as_json (const char *path, UsState state, const UsStatus *status)
       output_add_string (builder, "expires", us_status_get_expires (status));
       output_add_string (builder, "reason", us_status_get_reason (status));
       output_add_string (builder, "result", us_status_get_result (status));
+      json_builder_set_member_name (builder, "resolved");
+      json_builder_add_boolean_value (builder, us_status_get_resolved (status));
       json_builder_set_member_name (builder, "card");
       json_builder_add_boolean_value (builder, us_status_get_card_open (status));
       json_builder_set_member_name (builder, "answers");

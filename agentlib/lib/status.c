@@ -15,7 +15,7 @@ struct _UsStatus
   UsState state;
   UsExecuted executed;
   gboolean has_executed;
-  gboolean card;
+  gboolean card, resolved;
   guint32 answers, needed;
   char *action, *run, *digest, *expires, *reason, *result, *supersedes, *successor;
 };
@@ -98,6 +98,7 @@ static const struct
   { "supersedes", "o", G_STRUCT_OFFSET (UsStatus, supersedes) },
   { "successor", "o", G_STRUCT_OFFSET (UsStatus, successor) },
   { "card", "b", G_STRUCT_OFFSET (UsStatus, card) },
+  { "resolved", "b", G_STRUCT_OFFSET (UsStatus, resolved) },
   { "answers", "u", G_STRUCT_OFFSET (UsStatus, answers) },
   { "needed", "u", G_STRUCT_OFFSET (UsStatus, needed) },
 };
@@ -205,6 +206,12 @@ gboolean
 us_status_get_card_open (const UsStatus *status)
 {
   return status->card;
+}
+
+gboolean
+us_status_get_resolved (const UsStatus *status)
+{
+  return status->resolved;
 }
 
 guint

@@ -100,6 +100,9 @@ UsExecuted us_status_get_executed (const UsStatus *status);
 /* us_status_get_card_open: whether a person who could answer has a card open now. */
 gboolean us_status_get_card_open (const UsStatus *status);
 
+/* us_status_get_resolved: whether a person found out what became of it; the result is their note. */
+gboolean us_status_get_resolved (const UsStatus *status);
+
 /* us_status_get_answers, us_status_get_needed: approvals counted, and asked for in all. */
 guint us_status_get_answers (const UsStatus *status);
 guint us_status_get_needed (const UsStatus *status);

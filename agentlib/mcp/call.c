@@ -111,7 +111,7 @@ call_answer (Call *call, const UsStatus *status)
   if (task)
     task_reply (exchange, call->path, status);
   else
-    exchange_reply (exchange, result_of_status (exchange->revision, call->path, status, TRUE));
+    exchange_reply (exchange, result_of_status (exchange->revision, call->path, status));
   call_free (call);
 }
 

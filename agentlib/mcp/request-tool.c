@@ -43,7 +43,7 @@ asking_answer (Asking *asking, const UsStatus *status)
   Revision revision = asking->exchange->revision;
 
   asking_end (asking, asking->too_late ? result_too_late (revision, asking->path, status)
-                                       : result_of_status (revision, asking->path, status, FALSE));
+                                       : result_of_status (revision, asking->path, status));
 }
 
 static void

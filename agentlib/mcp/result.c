@@ -157,7 +157,6 @@ static JsonTree *
 status_result (Revision revision,
                const char *path,
                const UsStatus *status,
-               gboolean may_show,
                const char *first,
                gboolean is_error,
                const char *task)
@@ -175,7 +174,7 @@ status_result (Revision revision,
   add_optional (structured, "action", us_status_get_action (status));
   add_optional (structured, "digest", us_status_get_digest (status));
   add_optional (structured, "reason", reason);
-  if (may_show && (state == US_STATE_DONE || state == US_STATE_FAILED))
+  if ((state == US_STATE_DONE || state == US_STATE_FAILED) && !us_status_get_resolved (status))
     add_optional (structured, "output", us_status_get_result (status));
   if (!us_state_has_ended (state))
     {
@@ -186,23 +185,23 @@ status_result (Revision revision,
 }
 
 JsonTree *
-result_of_status (Revision revision, const char *path, const UsStatus *status, gboolean may_show)
+result_of_status (Revision revision, const char *path, const UsStatus *status)
 {
-  return status_result (revision, path, status, may_show, "",
-                        !state_is_good (us_status_get_state (status)), NULL);
+  return status_result (revision, path, status, "", !state_is_good (us_status_get_state (status)),
+                        NULL);
 }
 
 JsonTree *
 result_for_task (Revision revision, const char *path, const UsStatus *status)
 {
-  return status_result (revision, path, status, FALSE, "",
-                        !state_is_good (us_status_get_state (status)), request_id (path));
+  return status_result (revision, path, status, "", !state_is_good (us_status_get_state (status)),
+                        request_id (path));
 }
 
 JsonTree *
 result_too_late (Revision revision, const char *path, const UsStatus *status)
 {
-  return status_result (revision, path, status, FALSE, "TOO LATE to take it back. ", TRUE, NULL);
+  return status_result (revision, path, status, "TOO LATE to take it back. ", TRUE, NULL);
 }
 
 char *

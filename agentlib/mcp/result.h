@@ -11,9 +11,7 @@
 
 G_BEGIN_DECLS
 
-/* result_of_status: @may_show: whether the result is known to be the module's. */
-JsonTree *
-result_of_status (Revision revision, const char *path, const UsStatus *status, gboolean may_show);
+JsonTree *result_of_status (Revision revision, const char *path, const UsStatus *status);
 
 /*
  * result_of_error: there is no request, or none that is known of.

@@ -145,7 +145,7 @@ on_state (GObject *source, GAsyncResult *result, gpointer data)
   if (is_modern (exchange) && us_state_has_ended (us_status_get_state (status)) &&
       us_status_get_state (status) != US_STATE_WITHDRAWN)
     json_tree_add (task, "result",
-                   result_of_status (exchange->revision, asking->path, status, FALSE));
+                   result_of_status (exchange->revision, asking->path, status));
   exchange_reply (exchange, task);
   asking_free (asking);
 }

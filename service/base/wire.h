@@ -66,6 +66,8 @@
  * s why, s by, s reason, s result. */
 #define WIRE_QUERY "(s)"
 #define WIRE_QUERY_REPLY "(sssss)"
+/* Of an outcome in place of "by": it is what a person found out, and so is the result. */
+#define WIRE_QUERY_RESOLVED "resolve"
 
 /* POLICY: nothing.  Reply: s fault, and no file; or "", and the policy's image as the one file. */
 #define WIRE_POLICY_REPLY "(s)"

@@ -82,9 +82,9 @@ take_consumed (Broker *broker, Request *request)
 }
 
 static void
-take_outcome (Broker *broker, Request *request, const char *word, const char *result)
+take_outcome (Broker *broker, Request *request, const char *word, const char *by, const char *result)
 {
-  RequestChange change = { .result = result };
+  RequestChange change = { .by = by, .result = result };
 
   if (request->state == REQUEST_APPROVED)
     take_consumed (broker, request);
@@ -147,7 +147,7 @@ executed (const Handover *reply, const GError *error, gpointer data)
   if (error == NULL)
     {
       g_variant_get (reply->body, "(&s&s)", &word, &result);
-      take_outcome (broker, request, word, result);
+      take_outcome (broker, request, word, NULL, result);
     }
   else if (over->is_consumed)
     hand_over_settle (broker, request);
@@ -254,6 +254,7 @@ settled (const Handover *reply, const GError *error, gpointer data)
   g_autoptr (Request) request = data;
   Broker *broker = broker_of (request);
   const char *state = NULL;
+  const char *by = NULL;
   const char *result = NULL;
 
   request->is_handed = FALSE;
@@ -264,7 +265,7 @@ settled (const Handover *reply, const GError *error, gpointer data)
       return;
     }
 
-  g_variant_get (reply->body, "(&s&s&s&s&s)", &state, NULL, NULL, NULL, &result);
+  g_variant_get (reply->body, "(&s&s&s&s&s)", &state, NULL, &by, NULL, &result);
   if (strcmp (state, "none") == 0)
     take_none (broker, request);
   else if (strcmp (state, "closed") == 0)
@@ -278,7 +279,7 @@ settled (const Handover *reply, const GError *error, gpointer data)
       settle_in (broker, request, EXECUTING_POLL);
     }
   else
-    take_outcome (broker, request, state, result);
+    take_outcome (broker, request, state, by, result);
 }
 
 void

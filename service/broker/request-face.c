@@ -9,6 +9,7 @@
 #include "dbus/org.undersign1.h"
 #include "service/base/clock.h"
 #include "service/base/pae.h"
+#include "service/base/wire.h"
 #include "service/broker/life.h"
 
 static void
@@ -28,6 +29,14 @@ add_path (GVariantBuilder *builder, const char *key, const char *id)
   add (builder, key, g_variant_new_object_path (path));
 }
 
+/* A person found out what became of it, and the result is their note. */
+static gboolean
+request_was_resolved (const Request *request)
+{
+  return (request->state == REQUEST_DONE || request->state == REQUEST_FAILED) &&
+         strcmp (request->by, WIRE_QUERY_RESOLVED) == 0;
+}
+
 static GVariant *
 details_of (Broker *broker, const Request *request)
 {
@@ -45,6 +54,7 @@ details_of (Broker *broker, const Request *request)
   add (&builder, "card", g_variant_new_boolean (card));
   add (&builder, "reason", g_variant_new_string (request->reason));
   add (&builder, "result", g_variant_new_string (request->result));
+  add (&builder, "resolved", g_variant_new_boolean (request_was_resolved (request)));
   add (&builder, "answers", g_variant_new_uint32 (request->answers));
   add (&builder, "needed", g_variant_new_uint32 (request->needed));
   add_path (&builder, "supersedes", request->supersedes);

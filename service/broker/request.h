@@ -95,7 +95,7 @@ struct Request
   GArray *answered;       /* (element-type uid_t) */
   gboolean again;         /* prepared anew after a restart */
   gboolean close_is_due;  /* the ledger has not yet heard that it was closed */
-  char *by;               /* who closed it, a user name, or "" */
+  char *by;               /* who closed it, a user name; WIRE_QUERY_RESOLVED; or "" */
   char *reason;           /* of a denial or refusal, else "" */
   char *result;           /* of the module or of who resolved it, else "" */
   char *supersedes;       /* request id, "" for none */

@@ -97,11 +97,15 @@ handle_query (Session *session, GVariant *body, GError **error)
 {
   g_auto (LedgerStatus) status = { 0 };
   const char *request = NULL;
+  gboolean resolved = FALSE;
 
   g_variant_get (body, "(&s)", &request);
   if (!request_id_check (request, error) ||
       !ledger_query (session->executor->ledger, request, &status, error))
     return NULL;
-  return g_variant_new (WIRE_QUERY_REPLY, ledger_state_name (status.state), status.why, status.by,
-                        status.reason, status.result);
+  if ((status.state == LEDGER_DONE || status.state == LEDGER_FAILED) &&
+      !ledger_was_resolved (session->executor->ledger, request, &resolved, error))
+    return NULL;
+  return g_variant_new (WIRE_QUERY_REPLY, ledger_state_name (status.state), status.why,
+                        resolved ? WIRE_QUERY_RESOLVED : status.by, status.reason, status.result);
 }

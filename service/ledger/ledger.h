@@ -147,6 +147,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LedgerStatus, ledger_status_clear)
 gboolean
 ledger_query (Ledger *ledger, const char *request, LedgerStatus *out_status, GError **error);
 
+/* ledger_was_resolved: whether the outcome of @request, and its result, are a person's word. */
+gboolean
+ledger_was_resolved (Ledger *ledger, const char *request, gboolean *out_resolved, GError **error);
+
 /* ledger_check_open: FALSE with US_ERROR_WRONG_STATE, reason closed or already-consumed, where the
  * request has a row. */
 gboolean ledger_check_open (Ledger *ledger, const char *request, GError **error);

@@ -669,6 +669,12 @@ fake_put (Fake *fake, const char *id, const char *state, const char *why)
   CHANGE (ledger_put (fake, id, state, why, "", ""));
 }
 
+void
+fake_resolve (Fake *fake, const char *id, const char *outcome)
+{
+  CHANGE (ledger_put (fake, id, outcome, "", WIRE_QUERY_RESOLVED, ""));
+}
+
 char *
 fake_row (Fake *fake, const char *id)
 {

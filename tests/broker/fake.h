@@ -62,6 +62,8 @@ void fake_release (Fake *fake);
 
 /* fake_row: what the ledger says of a request, put there or read; "none" for no row */
 void fake_put (Fake *fake, const char *id, const char *state, const char *why);
+/* fake_resolve: the outcome is what a person found out. */
+void fake_resolve (Fake *fake, const char *id, const char *outcome);
 char *fake_row (Fake *fake, const char *id);
 
 /* --- what it saw --- */

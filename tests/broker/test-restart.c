@@ -396,6 +396,17 @@ test_executing_forgotten (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
+static void
+assert_resolved (Caller *caller, const char *path, gboolean resolved)
+{
+  g_autoptr (GVariant) details = NULL;
+  gboolean found = !resolved;
+
+  g_free (caller_state (caller, path, &details));
+  g_assert_true (g_variant_lookup (details, "resolved", "b", &found));
+  g_assert_cmpint (found, ==, resolved);
+}
+
 /* An unknown outcome stays, until a person has resolved it in the ledger. */
 static void
 test_unknown_resolved (Bed *bed, gconstpointer config)
@@ -404,6 +415,7 @@ test_unknown_resolved (Bed *bed, gconstpointer config)
   g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
   g_autofree char *run = caller_open_run (agent, "ticket");
   g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *other = NULL;
   g_autoptr (GError) error = NULL;
 
   fake_execute (bed->fake, "unknown");
@@ -414,9 +426,21 @@ test_unknown_resolved (Bed *bed, gconstpointer config)
   wait_state (agent, path, "unknown");
   bed_spin (1100);
   wait_state (agent, path, "unknown");
-  fake_put (bed->fake, request_id_of (path), "done", "");
+  assert_resolved (agent, path, FALSE);
+  fake_resolve (bed->fake, request_id_of (path), "done");
   wait_state (agent, path, "done");
+  assert_resolved (agent, path, TRUE);
+  bed_stop (bed);
+  bed_start (bed);
+  assert_resolved (agent, path, TRUE);
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+
+  /* What the module itself says is no person's word. */
+  fake_execute (bed->fake, "done");
+  other = caller_submit (agent, run, "b@example.com", NULL);
+  g_assert_true (caller_approve (jones, other, "hr.jones", "good", NULL, &error));
+  wait_state (agent, other, "done");
+  assert_resolved (agent, other, FALSE);
 }
 
 /* A row that can't be read is refused; the others and the daemon go on. */

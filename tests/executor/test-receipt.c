@@ -137,6 +137,20 @@ test_executed (Bench *bench, gconstpointer data)
 }
 
 static void
+assert_by (Bench *bench, const char *request, const char *by)
+{
+  g_auto (Handover) reply = { 0 };
+  g_autoptr (GError) error = NULL;
+  const char *found = NULL;
+
+  assert_good (client_call (&bench->client, FALSE, HANDOVER_QUERY, g_variant_new ("(s)", request),
+                            NULL, 0, WIRE_QUERY_REPLY, &reply, &error),
+               &error);
+  g_variant_get_child (reply.body, 2, "&s", &found);
+  g_assert_cmpstr (found, ==, by);
+}
+
+static void
 test_resolved (Bench *bench, gconstpointer data)
 {
   g_auto (Scene) scene = { 0 };
@@ -145,7 +159,9 @@ test_resolved (Bench *bench, gconstpointer data)
   scene_begin (bench, &scene, bench_mail (bench));
   scene_approve (bench, &scene);
   execute (bench, &scene, "unknown");
+  assert_by (bench, scene.request->id, "");
   g_assert_true (ledger_resolve (ledger, scene.request->id, "done", "it is there", 0, NULL));
+  assert_by (bench, scene.request->id, WIRE_QUERY_RESOLVED);
   assert_receipt (bench, &scene, "done", "admin");
 }
 

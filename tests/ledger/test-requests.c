@@ -247,15 +247,21 @@ test_resolve_only_unknown (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (Record) record = fixture_record_to ("a@example.com");
+  gboolean resolved = TRUE;
 
   g_assert_false (ledger_resolve (fixture->ledger, FIXTURE_REQUEST, "done", "", 0, &error));
   fixture_assert_reason (&error, US_REASON_NOT_FOUND);
   g_assert_true (fixture_consume (fixture, FIXTURE_REQUEST, record, &error));
   g_assert_false (ledger_resolve (fixture->ledger, FIXTURE_REQUEST, "done", "", 0, &error));
   fixture_assert_reason (&error, US_REASON_WRONG_STATE);
-  g_assert_true (ledger_finish (fixture->ledger, FIXTURE_REQUEST, "unknown", "", &error));
+  g_assert_true (ledger_finish (fixture->ledger, FIXTURE_REQUEST, "unknown",
+                                "\"event\":\"resolved\"", &error));
+  g_assert_true (ledger_was_resolved (fixture->ledger, FIXTURE_REQUEST, &resolved, &error));
+  g_assert_false (resolved);
   g_assert_true (ledger_resolve (fixture->ledger, FIXTURE_REQUEST, "done", "note", 0, &error));
   g_assert_no_error (error);
+  g_assert_true (ledger_was_resolved (fixture->ledger, FIXTURE_REQUEST, &resolved, &error));
+  g_assert_true (resolved);
   g_assert_cmpint (fixture_state (fixture, FIXTURE_REQUEST), ==, LEDGER_DONE);
   g_assert_false (ledger_resolve (fixture->ledger, FIXTURE_REQUEST, "failed", "", 0, &error));
   fixture_assert_reason (&error, US_REASON_WRONG_STATE);

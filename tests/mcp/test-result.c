@@ -69,7 +69,7 @@ test_states (void)
     {
       g_autoptr (UsStatus) status = status_of (rows[i].state, rows[i].executed, "");
       g_autoptr (JsonTree) result =
-          result_of_status (REVISION_2025_06_18, MOCK_REQUEST, status, TRUE);
+          result_of_status (REVISION_2025_06_18, MOCK_REQUEST, status);
 
       check_halves (result, rows[i].state, rows[i].executed);
       g_assert_cmpint (true_at (result, "isError"), ==, rows[i].is_error);
@@ -104,7 +104,7 @@ test_no_words_of_a_person (void)
     {
       g_autoptr (UsStatus) status = status_of (rows[i].state, "no", rows[i].more);
       g_autoptr (JsonTree) result =
-          result_of_status (REVISION_2026_07_28, MOCK_REQUEST, status, TRUE);
+          result_of_status (REVISION_2026_07_28, MOCK_REQUEST, status);
       g_autofree char *text = tree_text (result);
 
       g_assert_cmpstr (text_at (result, "structuredContent.reason"), ==, rows[i].reason);
@@ -117,8 +117,10 @@ static void
 test_output (void)
 {
   g_autoptr (UsStatus) status = status_of ("done", "yes", "'result': <'250 queued'>");
-  g_autoptr (JsonTree) hidden = result_of_status (REVISION_2025_06_18, MOCK_REQUEST, status, FALSE);
-  g_autoptr (JsonTree) shown = result_of_status (REVISION_2025_06_18, MOCK_REQUEST, status, TRUE);
+  g_autoptr (UsStatus) note =
+      status_of ("done", "yes", "'result': <'hr.kim looked'>, 'resolved': <true>");
+  g_autoptr (JsonTree) hidden = result_of_status (REVISION_2025_06_18, MOCK_REQUEST, note);
+  g_autoptr (JsonTree) shown = result_of_status (REVISION_2025_06_18, MOCK_REQUEST, status);
 
   g_assert_null (at (hidden, "structuredContent.output"));
   g_assert_cmpstr (text_at (shown, "structuredContent.output"), ==, "250 queued");
