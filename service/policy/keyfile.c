@@ -410,6 +410,7 @@ key_file_parse_rest (const char *path, GBytes *content, const SectionSpec *schem
   if (faults_count (faults) == before)
     check_required (file, schema, faults);
   check_sections (file, faults);
+  file->is_faulty = faults_count (faults) != before;
   return g_steal_pointer (&file);
 }
 

@@ -64,6 +64,7 @@ typedef struct
 {
   char *path;
   GPtrArray *sections; /* KeySection, in file order */
+  gboolean is_faulty;  /* lines or sections are left out */
 } KeyFile;
 
 /*

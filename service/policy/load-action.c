@@ -387,6 +387,89 @@ check_executor_keys (Loader *loader,
     }
 }
 
+/* --- the arguments, against the module --- */
+
+static const ManifestArgument *
+manifest_argument (const Manifest *manifest, const char *name)
+{
+  for (guint i = 0; i < manifest->arguments->len; i++)
+    {
+      const ManifestArgument *known = g_ptr_array_index (manifest->arguments, i);
+
+      if (strcmp (known->name, name) == 0)
+        return known;
+    }
+  return NULL;
+}
+
+static char *
+argument_names (const Manifest *manifest)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; i < manifest->arguments->len; i++)
+    {
+      const ManifestArgument *known = g_ptr_array_index (manifest->arguments, i);
+
+      g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", known->name);
+    }
+  return g_string_free (names, FALSE);
+}
+
+static void
+check_argument (Loader *loader,
+                const KeyFile *file,
+                const KeySection *section,
+                const Manifest *manifest)
+{
+  const ManifestArgument *known = manifest_argument (manifest, section->name);
+  const char *type = key_section_value (section, "Type");
+
+  if (known == NULL)
+    {
+      g_autofree char *names = argument_names (manifest);
+
+      faults_add (loader->faults, file->path, section->line,
+                  "module %s takes no argument %s; it takes %s", manifest->name, section->name,
+                  names);
+    }
+  else if (type_find (type) != NULL && !g_strv_contains ((const char *const *) known->types, type))
+    {
+      g_autofree char *types = g_strjoinv (" or ", known->types);
+
+      faults_add (loader->faults, file->path, key_section_line (section, "Type"),
+                  "module %s takes %s of type %s, not %s", manifest->name, section->name, types,
+                  type);
+    }
+}
+
+/* Whoever signs should not find out afterwards that the module takes something else. */
+static void
+check_arguments (Loader *loader,
+                 const KeyFile *file,
+                 const Manifest *manifest,
+                 const PolicyAction *action)
+{
+  if (manifest->arguments->len == 0)
+    return;
+  for (guint i = 0; i < file->sections->len; i++)
+    {
+      const KeySection *section = g_ptr_array_index (file->sections, i);
+
+      if (strcmp (section->spec->kind, "Argument") == 0)
+        check_argument (loader, file, section, manifest);
+    }
+  /* A section with a fault may be the one that is needed. */
+  for (guint i = 0; !file->is_faulty && i < manifest->arguments->len; i++)
+    {
+      const ManifestArgument *known = g_ptr_array_index (manifest->arguments, i);
+
+      if (known->required && action_argument (action, known->name) == NULL)
+        faults_add (loader->faults, file->path, 0, "module %s needs an argument %s",
+                    manifest->name, known->name);
+    }
+}
+
 /* "" where the key is absent. */
 static char *
 load_credential (Loader *loader, const KeyFile *file, const KeySection *section, const char *key)
@@ -441,6 +524,7 @@ load_executor (Loader *loader, const KeyFile *file, ActionEntry *entry)
   if (entry->manifest == NULL)
     return;
   check_executor_keys (loader, file, section, entry->manifest);
+  check_arguments (loader, file, entry->manifest, action);
   load_settings (loader, file, section, entry->manifest, action);
   if (!entry->manifest->describes && (described || action->facts->len > 0))
     faults_add (loader->faults, file->path, section->line,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * modules/NAME.module: what a module is called, whether it can describe, and which settings its
- * actions give it.  The manifest is the module's; a policy cannot add to it.
+ * modules/NAME.module: what a module is called, whether it can describe, which arguments it takes and
+ * which settings its actions give it.  The manifest is the module's; a policy cannot add to it.
  */
 #include "service/policy/load.h"
 
@@ -21,8 +21,15 @@ static const KeySpec setting_keys[] = {
   { "Default", KEY_MAY_BE_EMPTY }, { NULL, KEY_PLAIN },
 };
 
+static const KeySpec argument_keys[] = {
+  { "Types", KEY_REQUIRED },
+  { "Required", KEY_PLAIN },
+  { NULL, KEY_PLAIN },
+};
+
 const SectionSpec module_schema[] = {
   { "Module", NULL, SECTION_REQUIRED, module_keys },
+  { "Argument", name_is_member, SECTION_PLAIN, argument_keys },
   { "Setting", name_is_setting, SECTION_PLAIN, setting_keys },
   { NULL, NULL, SECTION_PLAIN, NULL },
 };
@@ -39,6 +46,16 @@ setting_free (gpointer data)
   g_free (setting);
 }
 
+static void
+argument_free (gpointer data)
+{
+  ManifestArgument *argument = data;
+
+  g_free (argument->name);
+  g_strfreev (argument->types);
+  g_free (argument);
+}
+
 void
 manifest_free (Manifest *manifest)
 {
@@ -46,6 +63,7 @@ manifest_free (Manifest *manifest)
     return;
   g_free (manifest->name);
   g_free (manifest->summary);
+  g_ptr_array_unref (manifest->arguments);
   g_ptr_array_unref (manifest->settings);
   g_free (manifest);
 }
@@ -107,6 +125,25 @@ load_setting (Loader *loader, const KeyFile *file, const KeySection *section, Ma
     setting->fallback = type_empty (setting->type);
 }
 
+static void
+load_argument (Loader *loader, const KeyFile *file, const KeySection *section, Manifest *manifest)
+{
+  const KeyEntry *types = key_section_entry (section, "Types");
+  ManifestArgument *argument = g_new0 (ManifestArgument, 1);
+
+  g_ptr_array_add (manifest->arguments, argument);
+  argument->name = g_strdup (section->name);
+  argument->required = key_section_yes_no (file, section, "Required", FALSE, loader->faults);
+  argument->types = key_entry_words (file, types, POLICY_MAX_WORDS, loader->faults);
+  for (guint i = 0; argument->types != NULL && argument->types[i] != NULL; i++)
+    if (type_find (argument->types[i]) == NULL)
+      {
+        g_autofree char *quoted = quote_text (argument->types[i]);
+
+        faults_add (loader->faults, file->path, types->line, "there is no type %s", quoted);
+      }
+}
+
 void
 load_module (Loader *loader, const ImageFile *image_file)
 {
@@ -123,6 +160,7 @@ load_module (Loader *loader, const ImageFile *image_file)
   manifest->name = g_strdup (image_file->name);
   manifest->file = image_file;
   manifest->object = g_hash_table_lookup (loader->policy->image->modules, image_file->name);
+  manifest->arguments = g_ptr_array_new_with_free_func (argument_free);
   manifest->settings = g_ptr_array_new_with_free_func (setting_free);
   if (section != NULL)
     {
@@ -135,9 +173,14 @@ load_module (Loader *loader, const ImageFile *image_file)
       if (strcmp (section->spec->kind, "Setting") == 0 &&
           manifest->settings->len <= POLICY_MAX_MEMBERS)
         load_setting (loader, file, section, manifest);
+      else if (strcmp (section->spec->kind, "Argument") == 0 &&
+               manifest->arguments->len <= RECORD_MAX_ARGUMENTS)
+        load_argument (loader, file, section, manifest);
     }
   if (manifest->settings->len > POLICY_MAX_MEMBERS)
     faults_add (loader->faults, file->path, 0, "more than %d settings", POLICY_MAX_MEMBERS);
+  if (manifest->arguments->len > RECORD_MAX_ARGUMENTS)
+    faults_add (loader->faults, file->path, 0, "more than %d arguments", RECORD_MAX_ARGUMENTS);
   if (faults_count (loader->faults) == before)
     {
       char *name = manifest->name;

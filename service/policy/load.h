@@ -31,10 +31,19 @@ typedef struct
   JsonTree *fallback;
 } ManifestSetting;
 
+/* An argument that the module takes. */
+typedef struct
+{
+  char *name;
+  char **types; /* its type is one of these */
+  gboolean required;
+} ManifestArgument;
+
 typedef struct
 {
   char *name, *summary;
   gboolean describes;
+  GPtrArray *arguments; /* ManifestArgument; none: it takes whatever an action has */
   GPtrArray *settings; /* ManifestSetting, in file order */
   const ImageFile *file;
   const ImageModule *object; /* NULL where the shared object is not there */

@@ -190,6 +190,53 @@ test_masked (void)
   g_assert_null (policy_action (policy, "mail.send"));
 }
 
+/* What the module takes is in its manifest: another argument, another type and one that is not there
+ * are found before anybody signs. */
+static void
+test_module_arguments (void)
+{
+  static const char manifest[] = "[Module]\nSummary=N\n[Argument to]\nTypes=email-list email\n"
+                                 "[Argument body]\nTypes=text\nRequired=yes\n";
+  static const char head[] = "[Action]\nSummary=S\nEffect=read\n[Executor]\nModule=null\n";
+  static const struct
+  {
+    const char *text;
+    guint line;
+    const char *says;
+  } rows[] = {
+    { "[Argument recipient]\nLabel=A\nType=email\n[Argument body]\nLabel=B\nType=text\n", 6,
+      "module null takes no argument recipient; it takes to, body" },
+    { "[Argument to]\nLabel=A\nType=line\n[Argument body]\nLabel=B\nType=text\n", 8,
+      "module null takes to of type email-list or email, not line" },
+    { "[Argument to]\nLabel=A\nType=email\n", 0, "module null needs an argument body" },
+    { "", 0, "module null needs an argument body" },
+  };
+  static const char *const good[] = {
+    "[Argument to]\nLabel=A\nType=email\n[Argument body]\nLabel=B\nType=text\n",
+    "[Argument body]\nLabel=B\nType=text\nValue=x\n",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows) + G_N_ELEMENTS (good); i++)
+    {
+      gboolean bad = i < G_N_ELEMENTS (rows);
+      g_autoptr (Set) set = set_new ();
+      g_autofree char *text =
+          g_strconcat (head, bad ? rows[i].text : good[i - G_N_ELEMENTS (rows)], NULL);
+      g_autofree char *where = set_where ("actions/x.y.action", bad ? rows[i].line : 0);
+      g_autofree char *faults = NULL;
+
+      set_put (set, "modules/null.module", manifest);
+      set_put (set, "actions/x.y.action", text);
+      /* those of the base set that are of this module */
+      set_put (set, "actions/note.write.action", "");
+      set_put (set, "actions/account.list.action", "");
+      if (bad)
+        set_assert_fault (set, where, rows[i].says);
+      faults = set_faults (set);
+      g_assert_cmpuint (faults == NULL, !=, bad);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -201,5 +248,6 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/load-action/values", test_values);
   g_test_add_func ("/policy/load-action/effects", test_effects);
   g_test_add_func ("/policy/load-action/masked", test_masked);
+  g_test_add_func ("/policy/load-action/module-arguments", test_module_arguments);
   return g_test_run ();
 }
