@@ -53,6 +53,7 @@
 #define US_REASON_PAUSED "paused"
 #define US_REASON_HALTED "halted"
 #define US_REASON_INTENT_UNKNOWN "intent-unknown"   /* the same intent has an unknown outcome */
+#define US_REASON_NO_CREDENTIAL "no-credential"     /* the module does not have it */
 #define US_REASON_FACTS "facts"                     /* the module's facts are not the declared ones */
 #define US_REASON_FACT_CHANGED "fact-changed"       /* a fact is no longer what was shown */
 #define US_REASON_KEY_REUSED "key-reused"           /* an idempotency key with another intent */

@@ -66,7 +66,7 @@ kind_is_known (guint kind)
   return kind == HANDOVER_REPLY || kind == HANDOVER_ERROR ||
          (kind >= HANDOVER_PREPARE && kind <= HANDOVER_MAY_PAUSE) ||
          (kind >= HANDOVER_ENROL && kind <= HANDOVER_PRUNE) ||
-         kind == HANDOVER_MODULE_DESCRIBE || kind == HANDOVER_MODULE_EXECUTE;
+         (kind >= HANDOVER_MODULE_DESCRIBE && kind <= HANDOVER_MODULE_CHECK);
 }
 
 static gboolean

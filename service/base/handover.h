@@ -47,6 +47,7 @@ typedef enum
   /* to a runner, from the executor */
   HANDOVER_MODULE_DESCRIBE = 64,
   HANDOVER_MODULE_EXECUTE = 65,
+  HANDOVER_MODULE_CHECK = 66,
 } HandoverKind;
 
 typedef struct

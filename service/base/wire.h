@@ -128,3 +128,7 @@
 #define WIRE_MODULE_CALL "(ssa(ssv)a(sss)sa(ss))"
 /* Reply: s "done", "failed" or "unknown", facts, s result text. */
 #define WIRE_MODULE_REPLY "(s" WIRE_FACTS "s)"
+
+/* MODULE_CHECK: s name of a credential.  Calls nothing.  Reply: nothing; an error where the module or
+ * the credential is not there. */
+#define WIRE_MODULE_CHECK "(s)"

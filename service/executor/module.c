@@ -12,8 +12,12 @@
 #include "service/base/fd.h"
 #include "service/base/wire.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
+#define CHECK_SECONDS 2 /* that a runner has to answer; a busy one is not waited for */
 #define RESULT_MAX 1000 /* bytes, as undersign-module.h says */
 
 static char *
@@ -165,6 +169,31 @@ module_describe (Executor *executor, const Proposal *proposal, GError **error)
       return NULL;
     }
   return g_steal_pointer (&facts);
+}
+
+gboolean
+module_check (Executor *executor, const PolicyAction *action, GError **error)
+{
+  g_autofree char *path = runner_path (executor, action);
+  g_auto (Handover) reply = { 0 };
+  struct pollfd polled = { .fd = -1, .events = POLLIN };
+  autofd sock = -1;
+
+  if (access (path, F_OK) != 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                         "module %s has no runner: %s: %s", action->module, path,
+                         g_strerror (errno));
+  if (action->credential[0] == '\0')
+    return TRUE;
+
+  sock = handover_connect (path, CHECK_SECONDS, error);
+  if (sock < 0 || !handover_send (sock, HANDOVER_MODULE_CHECK,
+                                  g_variant_new (WIRE_MODULE_CHECK, action->credential), NULL, 0,
+                                  error))
+    return FALSE;
+  polled.fd = sock;
+  return poll (&polled, 1, CHECK_SECONDS * 1000) == 0 ||
+         handover_receive_reply (sock, WIRE_EMPTY, &reply, error);
 }
 
 static const char *

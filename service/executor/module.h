@@ -15,6 +15,14 @@ G_BEGIN_DECLS
 GVariant *module_describe (Executor *executor, const Proposal *proposal, GError **error);
 
 /*
+ * module_check: whether there is a runner of the action's module, and whether it has the action's
+ * credential: what would make every execution fail, so that nobody is asked in vain.  A runner that
+ * is busy passes.
+ * Returns: FALSE with US_ERROR_UNAVAILABLE, reason unreachable or no-credential, which names it.
+ */
+gboolean module_check (Executor *executor, const PolicyAction *action, GError **error);
+
+/*
  * module_execute: hands the consumed request over.
  * @out_result: (out) (transfer full): a short text
  *

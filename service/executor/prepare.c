@@ -188,6 +188,8 @@ handle_prepare (Session *session, GVariant *body, GError **error)
   if (decision->decision == DECISION_ASK &&
       !votes_collect (executor, record, decision->requirements, passkeys, votes, error))
     return NULL;
+  if (!module_check (executor, proposal->action, error))
+    return NULL;
   return reply_new (executor, proposal, record, facts, decision, votes, error);
 }
 

@@ -167,41 +167,67 @@ call_make (
   return entry (handle);
 }
 
-/* call_receive: a checked call, or NULL; nothing was done then. */
-static us_sm_handle *
-call_receive (const RunnerConfig *config, int sock, Handover *out_handover, GError **error)
+/* check_make: whether a call with this credential could be made, without one. */
+static gboolean
+check_make (const RunnerConfig *config, Handover *handover, int body_fd, Module *loaded,
+            GError **error)
 {
-  g_auto (Handover) handover = { 0 };
-  g_autoptr (us_sm_handle) handle = NULL;
-  autofd body_fd = -1;
+  g_autoptr (GError) why = NULL;
+  g_autoptr (Module) again = NULL;
+  g_autoptr (Secret) credential = NULL;
+  const char *name = NULL;
+
+  if (!handover_decode (handover, body_fd, WIRE_MODULE_CHECK, error))
+    return FALSE;
+  g_variant_get (handover->body, "(&s)", &name);
+  if (loaded == NULL)
+    again = module_open (config->module_dir, config->module, config->owner, &why);
+  if (loaded == NULL && again == NULL)
+    {
+      g_warning ("%s: %s", config->module, why->message);
+      return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                           "module %s cannot be loaded", config->module);
+    }
+  credential = credential_read (config, name, &why);
+  if (credential != NULL)
+    return TRUE;
+  g_warning ("%s: %s", config->module, why->message);
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_NO_CREDENTIAL,
+                       "module %s does not have the credential %s", config->module, name);
+}
+
+/* message_receive: of the executor, not decoded yet. */
+static gboolean
+message_receive (const RunnerConfig *config, int sock, Handover *out_handover, int *out_body_fd,
+                 GError **error)
+{
   uid_t peer = (uid_t) -1;
 
   if (!handover_peer_uid (sock, &peer, error))
-    return NULL;
+    return FALSE;
   if (peer != config->peer)
     {
       handover_discard (sock);
       us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_PEER, "user %u may not call a module",
                     peer);
-      return NULL;
+      return FALSE;
     }
-  if (!handover_receive (sock, &handover, &body_fd, error))
-    return NULL;
-  if (handover.kind != HANDOVER_MODULE_DESCRIBE && handover.kind != HANDOVER_MODULE_EXECUTE)
+  return handover_receive (sock, out_handover, out_body_fd, error);
+}
+
+/* call_receive: a checked call, or NULL; nothing was done then. */
+static us_sm_handle *
+call_receive (Handover *handover, int body_fd, GError **error)
+{
+  if (handover->kind != HANDOVER_MODULE_DESCRIBE && handover->kind != HANDOVER_MODULE_EXECUTE)
     {
       us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_MESSAGE,
                     "a message of this kind is not for a runner");
       return NULL;
     }
-  if (!handover_decode (&handover, body_fd, WIRE_MODULE_CALL, error))
+  if (!handover_decode (handover, body_fd, WIRE_MODULE_CALL, error))
     return NULL;
-
-  handle = handle_new (&handover, error);
-  if (handle == NULL)
-    return NULL;
-  *out_handover = handover;
-  handover = (Handover){ 0 };
-  return g_steal_pointer (&handle);
+  return handle_new (handover, error);
 }
 
 static gboolean
@@ -209,9 +235,22 @@ serve (const RunnerConfig *config, int sock, Module *module, GError **error)
 {
   g_auto (Handover) handover = { 0 };
   g_autoptr (us_sm_handle) handle = NULL;
+  autofd body_fd = -1;
   int code = US_SM_UNKNOWN;
 
-  handle = call_receive (config, sock, &handover, error);
+  if (!message_receive (config, sock, &handover, &body_fd, error))
+    {
+      handover_send_error (sock, *error, NULL);
+      return FALSE;
+    }
+  if (handover.kind == HANDOVER_MODULE_CHECK)
+    {
+      if (check_make (config, &handover, body_fd, module, error))
+        return handover_send (sock, HANDOVER_REPLY, g_variant_new (WIRE_EMPTY), NULL, 0, error);
+      handover_send_error (sock, *error, NULL);
+      return FALSE;
+    }
+  handle = call_receive (&handover, body_fd, error);
   if (handle == NULL)
     {
       handover_send_error (sock, *error, NULL);

@@ -161,7 +161,7 @@ static const Refusal refusals[] = {
   { "kind 3", 24, HEADER (1, 3, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "kind 25", 24, HEADER (1, 25, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "kind 43", 24, HEADER (1, 43, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
-  { "kind 66", 24, HEADER (1, 66, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
+  { "kind 67", 24, HEADER (1, 67, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "kind 65535", 24, HEADER (1, 65535, 0, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "no descriptor", 24, HEADER (1, 20, 0, 5), 0, FD_SEALED, US_REASON_BAD_MESSAGE },
   { "no body for a file", 24, HEADER (1, 20, 1, 5), 1, FD_SEALED, US_REASON_BAD_MESSAGE },

@@ -105,6 +105,27 @@ runner_execute (Bench *bench, int sock)
                    &file, file >= 0 ? 1 : 0, NULL);
 }
 
+/* It has every credential but the one that the test takes away. */
+static void
+runner_check (Bench *bench, int sock, Handover *handover, int body_fd)
+{
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&bench->lock);
+  g_autoptr (GError) error = NULL;
+  const char *name = NULL;
+
+  if (!handover_decode (handover, body_fd, WIRE_MODULE_CHECK, NULL))
+    return;
+  bench->checked++;
+  g_variant_get (handover->body, "(&s)", &name);
+  if (g_strcmp0 (name, bench->lacks) != 0)
+    handover_send (sock, HANDOVER_REPLY, g_variant_new (WIRE_EMPTY), NULL, 0, NULL);
+  else
+    {
+      us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_NO_CREDENTIAL, "no %s", name);
+      handover_send_error (sock, error, NULL);
+    }
+}
+
 static void
 runner_serve (Bench *bench, int sock)
 {
@@ -112,8 +133,14 @@ runner_serve (Bench *bench, int sock)
   g_auto (Handover) handover = { 0 };
   autofd body_fd = -1;
 
-  if (!handover_receive (sock, &handover, &body_fd, NULL) ||
-      !handover_decode (&handover, body_fd, WIRE_MODULE_CALL, NULL))
+  if (!handover_receive (sock, &handover, &body_fd, NULL))
+    return;
+  if (handover.kind == HANDOVER_MODULE_CHECK)
+    {
+      runner_check (bench, sock, &handover, body_fd);
+      return;
+    }
+  if (!handover_decode (&handover, body_fd, WIRE_MODULE_CALL, NULL))
     return;
 
   locker = g_mutex_locker_new (&bench->lock);

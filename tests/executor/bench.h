@@ -27,7 +27,8 @@ typedef struct
   /* under the lock: how the runner behaves, and what it saw */
   const char *behaviour; /* "done", "failed", "unknown", "error", "garbage", "files", "close" */
   char *manager, *known; /* the facts it gives */
-  guint executed, described;
+  const char *lacks; /* (nullable): the credential that it does not have */
+  guint executed, described, checked;
   GVariant *call; /* the last one */
 } Bench;
 

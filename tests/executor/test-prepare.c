@@ -368,6 +368,39 @@ test_runner_is_away (Bench *bench, gconstpointer data)
   prepare_refused (bench, request, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
 }
 
+/* What would make the execution fail is found before a person is asked. */
+static void
+test_credential_lacks (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_autoptr (Request) request = bench_mail (bench);
+  g_autoptr (Request) again = bench_mail (bench);
+  g_auto (Prepare) prepare = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  bench->lacks = "work-smtp";
+  prepare_refused (bench, request, US_ERROR_UNAVAILABLE, US_REASON_NO_CREDENTIAL);
+  bench->lacks = "another";
+  assert_good (client_prepare (&bench->client, again, &prepare, &error), &error);
+  g_assert_cmpuint (bench->checked, ==, 2);
+  g_assert_cmpuint (bench_executed (bench), ==, 0);
+}
+
+/* Of an action without facts, too, and without credential. */
+static void
+test_no_runner (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_autoptr (Request) mail = bench_mail (bench);
+  g_autoptr (Request) note = request_new (&bench->client, "note.write");
+
+  request_arguments (note, "[('text', <'x'>)]");
+  bench->config.runner_dir = bench->state;
+  prepare_refused (bench, mail, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+  prepare_refused (bench, note, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+  g_assert_cmpuint (bench->checked, ==, 0);
+}
+
 static void
 test_allow (Bench *bench, gconstpointer data)
 {
@@ -400,6 +433,8 @@ main (int argc, char **argv)
   bench_test ("/executor/prepare/states-of-the-service", test_states_of_the_service);
   bench_test ("/executor/prepare/facts", test_facts);
   bench_test ("/executor/prepare/runner-is-away", test_runner_is_away);
+  bench_test ("/executor/prepare/credential-lacks", test_credential_lacks);
+  bench_test ("/executor/prepare/no-runner", test_no_runner);
   bench_test ("/executor/prepare/allow", test_allow);
   return g_test_run ();
 }
