@@ -122,11 +122,10 @@ decision_check (const char *word, const char *reason, GError **error)
   return denial_reason_check (reason, error);
 }
 
-GVariant *
-handle_answer (Session *session, GVariant *body, GError **error)
+static GVariant *
+answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError **error)
 {
   Executor *executor = session->executor;
-  g_autoptr (GVariant) prepared_body = g_variant_get_child_value (body, 0);
   g_autoptr (Prepared) prepared = NULL;
   g_autoptr (PolicyDecision) decision = NULL;
   g_autoptr (Answer) answer = NULL;
@@ -161,4 +160,22 @@ handle_answer (Session *session, GVariant *body, GError **error)
   answer->waited = waited (prepared, decision);
   return approve ? approval_store (executor, prepared, answer, decision->requirements, error)
                  : denial_store (executor, prepared, answer, reason, error);
+}
+
+GVariant *
+handle_answer (Session *session, GVariant *body, GError **error)
+{
+  g_autoptr (GVariant) prepared_body = g_variant_get_child_value (body, 0);
+  g_autoptr (GError) refusal = NULL;
+  GVariant *reply = answer_take (session, body, prepared_body, &refusal);
+  const char *word = NULL;
+
+  if (reply != NULL)
+    return reply;
+  /* The request cannot run any more, and what others have approved comes to nothing. */
+  g_variant_get_child (body, 1, "&s", &word);
+  if (strcmp (word, "approve") == 0 && us_error_has_reason (refusal, US_REASON_RECORD_CHANGED))
+    approval_refused_note (session, prepared_body, refusal);
+  g_propagate_error (error, g_steal_pointer (&refusal));
+  return NULL;
 }

@@ -146,13 +146,8 @@ refusal_is_final (const GError *refusal)
   return refusal->domain == US_ERROR;
 }
 
-/*
- * refusal_note: that what a person has approved was then refused by a check, is in the audit log,
- * and the first time in the journal.  Of what nobody has approved there is no trace: an agent could
- * make as many as it likes.  A ledger that can't be written changes nothing about the refusal.
- */
-static void
-refusal_note (Session *session, GVariant *prepared_body, const GError *refusal)
+void
+approval_refused_note (Session *session, GVariant *prepared_body, const GError *refusal)
 {
   Ledger *ledger = session->executor->ledger;
   g_autoptr (GBytes) record = NULL;
@@ -208,7 +203,7 @@ handle_execute (Session *session, GVariant *body, GError **error)
 
   if (reply == NULL)
     {
-      refusal_note (session, prepared_body, refusal);
+      approval_refused_note (session, prepared_body, refusal);
       g_propagate_error (error, g_steal_pointer (&refusal));
     }
   return reply;

@@ -211,6 +211,8 @@ test_closed (Bench *bench, gconstpointer data)
     }
 }
 
+#define DENY "[Rule never]\nAgents=offboarding\nActions=mail.send\nDecision=deny\n"
+
 /* A check at the execution fails: policy was changed after the approval. */
 static void
 test_refused (Bench *bench, gconstpointer data)
@@ -370,6 +372,32 @@ test_half_approved_is_no_refusal (Bench *bench, gconstpointer data)
   assert_receipt (bench, &scene, "none", "");
 }
 
+/* The first of two has approved, then policy changes: the second hears that it is another action now,
+ * and what became of the first approval is in the log, once. */
+static void
+test_half_approved_is_refused (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) lead = client_enrol (&bench->client, "it.lead", 3003);
+  g_auto (Scene) scene = { 0 };
+  g_autoptr (GError) error = NULL;
+  Request *request = bench_mail (bench);
+
+  request_arguments (request, "[('to', <['x@example.org']>), ('subject', <'x'>)]");
+  scene_begin (bench, &scene, request);
+  bench_policy (bench, "rules/deny.rule", DENY);
+  assert_refused (client_approve (&bench->client, lead, scene.request, &scene.prepare, &error),
+                  &error, US_REASON_RECORD_CHANGED);
+  assert_receipt (bench, &scene, "none", ""); /* nobody had approved it */
+
+  bench_policy (bench, "rules/deny.rule", NULL);
+  scene_approve (bench, &scene);
+  bench_policy (bench, "rules/deny.rule", DENY);
+  for (guint i = 0; i < 2; i++)
+    assert_refused (client_approve (&bench->client, lead, scene.request, &scene.prepare, &error),
+                    &error, US_REASON_RECORD_CHANGED);
+  assert_receipt (bench, &scene, "refused", "executor");
+}
+
 /* What the broker says is believed where the digest is the ledger's. */
 static void
 test_another_record (Bench *bench, gconstpointer data)
@@ -450,6 +478,7 @@ main (int argc, char **argv)
   bench_test ("/executor/receipt/halted-is-no-refusal", test_halted_is_no_refusal);
   bench_test ("/executor/receipt/not-approved-is-no-refusal", test_not_approved_is_no_refusal);
   bench_test ("/executor/receipt/half-approved-is-no-refusal", test_half_approved_is_no_refusal);
+  bench_test ("/executor/receipt/half-approved-is-refused", test_half_approved_is_refused);
   bench_test ("/executor/receipt/another-record", test_another_record);
   bench_test ("/executor/receipt/pruned", test_pruned);
   bench_test ("/executor/receipt/rendered", test_rendered);
