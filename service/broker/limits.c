@@ -193,6 +193,61 @@ check_room (const Limits *limits,
   return TRUE;
 }
 
+/* Half of the room is kept for the agents of policy, for each as much; the other half is for whoever
+ * comes first. */
+static guint64
+bytes_share (const Limits *limits, guint n_agents)
+{
+  return MIN (limits->config.spool_bytes, limits->config.spool_bytes_all / 2 / MAX (n_agents, 1));
+}
+
+/* What the other agents have not yet used of their shares. */
+static guint64
+bytes_for_others (const Limits *limits, uid_t uid, const uid_t *agents, guint n_agents)
+{
+  guint64 share = bytes_share (limits, n_agents);
+  guint64 kept = 0;
+
+  for (guint i = 0; i < n_agents; i++)
+    {
+      const Usage *usage = usage_peek (limits, agents[i]);
+
+      if (agents[i] != uid)
+        kept += share - MIN (share, usage != NULL ? usage->bytes : 0);
+    }
+  return kept;
+}
+
+static gboolean
+check_bytes (const Limits *limits,
+             uid_t uid,
+             guint64 bytes,
+             const uid_t *agents,
+             guint n_agents,
+             GError **error)
+{
+  const LimitsConfig *config = &limits->config;
+  const Usage *usage = usage_peek (limits, uid);
+  guint64 own = usage != NULL ? usage->bytes : 0;
+  guint64 kept = 0;
+
+  if (bytes > config->spool_bytes || own > config->spool_bytes - bytes)
+    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
+                         "SpoolBytes is %" G_GUINT64_FORMAT
+                         ": the files of this agent's requests would have more",
+                         config->spool_bytes);
+  /* Room of one's own share is taken from nobody, and none is needed without files. */
+  if (bytes > 0 && own + bytes > bytes_share (limits, n_agents))
+    kept = bytes_for_others (limits, uid, agents, n_agents);
+  if (bytes > config->spool_bytes_all || limits->bytes > config->spool_bytes_all - bytes ||
+      kept > config->spool_bytes_all - bytes - limits->bytes)
+    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
+                         "SpoolBytesAll is %" G_GUINT64_FORMAT
+                         ": the files would have more, or the room left is kept for other agents",
+                         config->spool_bytes_all);
+  return TRUE;
+}
+
 gboolean
 limits_reserve (Limits *limits,
                 uid_t uid,
@@ -201,21 +256,9 @@ limits_reserve (Limits *limits,
                 guint n_agents,
                 GError **error)
 {
-  const LimitsConfig *config = &limits->config;
-  Usage *usage = usage_get (limits, uid);
-
-  if (!check_room (limits, uid, agents, n_agents, error))
+  if (!check_room (limits, uid, agents, n_agents, error) ||
+      !check_bytes (limits, uid, bytes, agents, n_agents, error))
     return FALSE;
-  if (bytes > config->spool_bytes || usage->bytes > config->spool_bytes - bytes)
-    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
-                         "SpoolBytes is %" G_GUINT64_FORMAT
-                         ": the files of this agent's requests would have more",
-                         config->spool_bytes);
-  if (bytes > config->spool_bytes_all || limits->bytes > config->spool_bytes_all - bytes)
-    return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
-                         "SpoolBytesAll is %" G_GUINT64_FORMAT ": the files would have more",
-                         config->spool_bytes_all);
-
   limits_take (limits, uid, bytes);
   return TRUE;
 }

@@ -145,12 +145,19 @@ test_bytes (void)
   assert_limit (&error, "SpoolBytes is 100");
   g_assert_false (reserve (limits, 1, G_MAXUINT64, &error));
   assert_limit (&error, "SpoolBytes is 100");
-  g_assert_false (reserve (limits, 1, 91, &error));
+  /* 25 of the 150 are kept for each of the three. */
+  g_assert_false (reserve (limits, 1, 66, &error));
   assert_limit (&error, "SpoolBytesAll is 150");
-  g_assert_true (reserve (limits, 1, 90, &error));
+  g_assert_true (reserve (limits, 1, 65, &error));
+  g_assert_false (reserve (limits, 0, 1, &error));
+  assert_limit (&error, "SpoolBytesAll is 150");
+  g_assert_false (reserve (limits, 2, 26, &error));
+  assert_limit (&error, "SpoolBytesAll is 150");
+  g_assert_true (reserve (limits, 2, 25, &error));
   /* What was refused has taken nothing. */
   limits_release (limits, 0, 60);
-  limits_release (limits, 1, 90);
+  limits_release (limits, 1, 65);
+  limits_release (limits, 2, 25);
   g_assert_cmpuint (limits_pending_all (limits), ==, 0);
   g_assert_true (reserve (limits, 0, 100, &error));
   limits_free (limits);
@@ -199,6 +206,36 @@ test_pauses (void)
   limits_free (limits);
 }
 
+/* However much the others use, an agent has its share; without files nobody is refused for bytes. */
+static void
+test_bytes_of_many (void)
+{
+  LimitsConfig config = limits_default;
+  uid_t agents[8] = { 0 };
+  guint64 share = config.spool_bytes_all / 2 / G_N_ELEMENTS (agents);
+  g_autoptr (GError) error = NULL;
+  Limits *limits = NULL;
+
+  config.pending = config.pending_all = 1000;
+  limits = limits_new (&config);
+  for (guint i = 0; i < G_N_ELEMENTS (agents); i++)
+    agents[i] = 100 + i;
+  /* Each takes all that it gets, in the largest requests that there are and then in small ones. */
+  for (guint i = 0; i < 7; i++)
+    for (guint64 bytes = 64 * 1024 * 1024; bytes >= 1024 * 1024; bytes /= 2)
+      while (limits_reserve (limits, agents[i], bytes, agents, G_N_ELEMENTS (agents), NULL))
+        ;
+  g_assert_true (limits_reserve (limits, agents[0], 0, agents, G_N_ELEMENTS (agents), &error));
+  g_assert_true (limits_reserve (limits, agents[7], share, agents, G_N_ELEMENTS (agents), &error));
+  g_assert_no_error (error);
+  g_assert_false (limits_reserve (limits, agents[7], 1, agents, G_N_ELEMENTS (agents), &error));
+  assert_limit (&error, "SpoolBytesAll is 1073741824");
+  /* A policy with more agents makes no room that is not there. */
+  g_assert_false (limits_reserve (limits, 9, 1, NULL, 0, &error));
+  assert_limit (&error, "SpoolBytesAll is 1073741824");
+  limits_free (limits);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -209,6 +246,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/limits/pending", test_pending);
   g_test_add_func ("/limits/reserve", test_reserve);
   g_test_add_func ("/limits/bytes", test_bytes);
+  g_test_add_func ("/limits/bytes-of-many", test_bytes_of_many);
   g_test_add_func ("/limits/denials", test_denials);
   g_test_add_func ("/limits/pauses", test_pauses);
   return g_test_run ();
