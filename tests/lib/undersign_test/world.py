@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 from . import people, sandbox, units
@@ -61,7 +62,7 @@ def command_run(build, command, services=False, kept=(), real=None):
                        writable=[build] if build else [], real=real,
                        environment={**{key: value for key, value in os.environ.items()
                                        if key.endswith("SAN_OPTIONS")
-                                       or key == "UNDERSIGN_FAULTS"},
+                                       or key in ("UNDERSIGN_FAULTS", "UNDERSIGN_BUS")},
                                     **({"UNDERSIGN_AUTHENTICATORS": keys} if keys else {}),
                                     **({"UNDERSIGN_BUILD": build} if build else {})})
 
@@ -96,6 +97,55 @@ class Daemon:
         self.process = None
 
 
+class OtherBus(Daemon):
+    """dbus-broker in the place of dbus-daemon.  It logs to a journal, whose reader is here, since it
+    waits for one that does not read; and it has systemd start services, which is not there: see
+    World.admin.
+    """
+
+    JOURNAL = "/run/systemd/journal/socket"
+
+    def __init__(self):
+        super().__init__("dbus", ["/usr/bin/dbus-broker-launch", "--scope", "system"], _bus_answers)
+        self.journal = None
+
+    def start(self):
+        for path in (self.JOURNAL, BUS_SOCKET):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if os.path.exists(path):
+                os.unlink(path)
+        self.journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.journal.bind(self.JOURNAL)
+        threading.Thread(target=self._drain, args=(self.journal,), daemon=True).start()
+        os.makedirs(units.LOGS, exist_ok=True)
+        with socket.socket(socket.AF_UNIX) as listener, open(self.log, "ab") as log:
+            listener.bind(BUS_SOCKET)
+            os.chmod(BUS_SOCKET, 0o666)
+            listener.listen(128)
+
+            def listen():
+                os.dup2(listener.fileno(), 3)
+                os.set_inheritable(3, True)
+                os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+
+            self.process = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, start_new_session=True, cwd="/",
+                                            close_fds=False, preexec_fn=listen)
+        wait_until(self.ready, f"{self.name} is ready", alive=lambda: self.process.poll() is None)
+
+    @staticmethod
+    def _drain(journal):
+        while journal.recv(65536):
+            pass
+
+    def stop(self):
+        super().stop()
+        if self.journal is not None:
+            self.journal.shutdown(socket.SHUT_RDWR)  # which ends the reader
+            self.journal.close()
+            self.journal = None
+
+
 def wait_until(condition, what, timeout=120.0, alive=None):
     """Waits for something to become true; raises when it does not, or @alive no longer is."""
     end = time.monotonic() + timeout
@@ -127,6 +177,9 @@ def name_has_owner(name):
 class World:
     """Bus, polkit, executor, runners and broker; a context manager that ends them all.
 
+    UNDERSIGN_BUS=dbus-broker in the environment takes that bus.  Nothing activates undersign-admin
+    there: it is started with the rest, and ends when it was idle for a minute.
+
     @modules: the modules whose runners are started.  On leaving, what any of them printed is held
     against FAULTS, so that a leak or an overflow fails the test that caused it.
     """
@@ -139,6 +192,10 @@ class World:
                    **(environment or {})}
         self.bus = Daemon("dbus", ["/usr/bin/dbus-daemon", "--system", "--nofork", "--nopidfile"],
                           _bus_answers)
+        self.admin = None
+        if os.environ.get("UNDERSIGN_BUS") == "dbus-broker":
+            self.bus = OtherBus()
+            self.admin = units.Service("undersign-admin", options)
         self.polkit = Daemon("polkit", [_polkitd(), "--no-debug"],
                              lambda: name_has_owner("org.freedesktop.PolicyKit1"))
         self.runners = {name: units.Service(f"undersign-runner@{name}", options)
@@ -170,6 +227,10 @@ class World:
     def start(self):
         self.bus.start()
         self.polkit.start()
+        if self.admin is not None:
+            self.admin.start()
+            wait_until(lambda: name_has_owner("org.undersign1.Admin"), "undersign-admin is there",
+                       alive=lambda: self.admin.running)
         for service in self.services():
             service.listen()
         for service in self.services():
@@ -179,6 +240,8 @@ class World:
     def stop(self):
         for service in reversed(self.services()):
             service.stop()
+        if self.admin is not None:
+            self.admin.stop()
         self.polkit.stop()
         self.bus.stop()
 

@@ -1,0 +1,47 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A little of the rest on the other implementation of the bus, dbus-broker, which many distributions
+have: the members and roles of test-matrix.py for two kinds of user, an approval that runs once, and
+that nobody else can have the name.  Any suite runs on it with UNDERSIGN_BUS=dbus-broker.
+"""
+
+import importlib.util
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../lib"))
+os.environ["UNDERSIGN_BUS"] = "dbus-broker"
+
+from undersign_test import bus, person, policy, tap  # noqa: E402
+
+
+def suite(name):
+    """The module of another suite."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, f"test-{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+matrix = suite("matrix")
+matrix.ROLES = {role: matrix.ROLES[role] for role in ("agent", "nobody")}
+
+
+class OtherBus(matrix.Matrix):
+    def test_what_is_approved_runs_once(self):
+        before = policy.executed()
+        request = self.pending("once")
+        person.Person("it.lead").approve(request)
+        self.assertEqual(self.agent.wait(request)["state"], "done")
+        self.assertEqual(policy.executed(), before + 1)
+
+    def test_nobody_else_has_the_name(self):
+        for name in (bus.SERVICE, bus.ADMIN):
+            with bus.Peer("agent-offboarding") as peer, \
+                    self.assertRaisesRegex(bus.BusError, "AccessDenied"):
+                peer.own_name(name)
+
+
+if __name__ == "__main__":
+    tap.main("system/dbus-broker")
