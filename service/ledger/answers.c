@@ -111,19 +111,19 @@ answer_insert (Transaction *transaction, const Answer *answer, const char *decis
 gboolean
 answer_mark_used (Transaction *transaction, const Answer *answer, GError **error)
 {
+  g_autoptr (Passkey) passkey = passkey_of (transaction->ledger, answer, error);
   guint changed = 0;
 
-  if (!query_run (transaction->ledger, error, &changed,
+  if (passkey == NULL ||
+      !query_run (transaction->ledger, error, &changed,
                   "UPDATE answer SET used = 1 WHERE request = ? AND digest = ? AND credential = ? "
-                  "AND statement = ? AND signature = ? AND uid = ? AND decision = 'approve' "
-                  "AND EXISTS (SELECT 1 FROM passkey WHERE passkey.credential = answer.credential "
-                  "AND passkey.uid = answer.uid AND passkey.state = 'active')",
+                  "AND statement = ? AND signature = ? AND uid = ? AND decision = 'approve'",
                   "sdbbbi", answer->request, answer->digest, answer->credential, answer->statement,
                   answer->assertion.signature, (gint64) answer->uid))
     return FALSE;
   if (changed != 1)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_CREDENTIAL_REVOKED,
-                         "the answer of %s no longer counts", answer->name);
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_STATEMENT_CHANGED,
+                         "%s has answered anew meanwhile", answer->name);
   return TRUE;
 }
 

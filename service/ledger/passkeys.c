@@ -189,19 +189,29 @@ passkey_suspect (Transaction *transaction, const Passkey *passkey, guint32 count
          transaction_commit_safe (transaction, error);
 }
 
+Passkey *
+passkey_of (Ledger *ledger, const Answer *answer, GError **error)
+{
+  g_autoptr (Passkey) passkey = ledger_passkey (ledger, answer->credential, error);
+
+  if (passkey == NULL)
+    return NULL;
+  if (passkey->active && passkey->uid == answer->uid && strcmp (passkey->name, answer->name) == 0)
+    return g_steal_pointer (&passkey);
+  us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_REVOKED,
+                "this passkey is no longer active");
+  return NULL;
+}
+
 gboolean
 passkey_use (Transaction *transaction, const Answer *answer, GError **error)
 {
   Ledger *ledger = transaction->ledger;
-  g_autoptr (Passkey) passkey = ledger_passkey (ledger, answer->credential, error);
+  g_autoptr (Passkey) passkey = passkey_of (ledger, answer, error);
   g_autoptr (GError) local = NULL;
 
   if (passkey == NULL)
     return FALSE;
-  if (!passkey->active || passkey->uid != answer->uid || strcmp (passkey->name, answer->name) != 0)
-    return us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_REVOKED,
-                         "this passkey is no longer active");
-
   if (!passkey_check_counter (passkey, answer->counter, &local))
     {
       if (passkey_suspect (transaction, passkey, answer->counter, error))

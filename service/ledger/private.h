@@ -108,6 +108,8 @@ void audit_add_bytes (JsonTree *details, const char *name, GBytes *bytes); /* ba
 
 /* --- passkeys.c, answers.c, limits.c --- */
 
+/* passkey_of: who made @answer; NULL unless the passkey is still active and that person's. */
+Passkey *passkey_of (Ledger *ledger, const Answer *answer, GError **error);
 /* passkey_use: within a transaction: active, and the counter grows.  Where it does not, the passkey
  * is marked suspect, the transaction is committed, and the error is of reason counter. */
 gboolean passkey_use (Transaction *transaction, const Answer *answer, GError **error);

@@ -130,9 +130,12 @@ ledger_check_superseded (Ledger *ledger,
     return FALSE;
   if (!row)
     return TRUE;
-  if (sqlite3_column_int64 (query, 0) != 0 || sqlite3_column_type (query, 1) != SQLITE_NULL)
+  if (sqlite3_column_int64 (query, 0) != 0)
     return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_ALREADY_CONSUMED,
                          "request %s, which is to be superseded, was handed over before", request);
+  if (sqlite3_column_type (query, 1) != SQLITE_NULL)
+    return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_ALREADY_CONSUMED,
+                         "another request, which superseded %s, was handed over before", request);
   if (query_digest (query, 2, known) && !digest_equal (known, digest))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_RECORD_CHANGED,
                          "request %s, which is to be superseded, had another record", request);

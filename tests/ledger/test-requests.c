@@ -384,6 +384,7 @@ test_answer_gone_at_consume (Fixture *fixture, gconstpointer data)
   g_autoptr (Passkey) passkey = fixture_passkey ("it.lead", 1002, 0);
   g_autoptr (GPtrArray) answers = fixture_answers ();
   g_autoptr (GPtrArray) limits = fixture_limits ();
+  g_autoptr (Answer) anew = NULL;
   Consumption consumption = {
     .request = FIXTURE_REQUEST,
     .record = record,
@@ -393,11 +394,20 @@ test_answer_gone_at_consume (Fixture *fixture, gconstpointer data)
   };
 
   g_ptr_array_add (answers, fixture_answer (passkey, FIXTURE_REQUEST, record, 1));
-  g_assert_false (ledger_consume (fixture->ledger, &consumption, &error)); /* never stored */
-  fixture_assert_reason (&error, US_REASON_CREDENTIAL_REVOKED);
+  g_assert_false (ledger_consume (fixture->ledger, &consumption, &error));
+  fixture_assert_reason (&error, US_REASON_CREDENTIAL_UNKNOWN);
 
   g_assert_true (ledger_add_passkey (fixture->ledger, passkey, 0, &error));
+  g_assert_false (ledger_consume (fixture->ledger, &consumption, &error)); /* never stored */
+  fixture_assert_reason (&error, US_REASON_STATEMENT_CHANGED);
   g_assert_true (ledger_add_answer (fixture->ledger, g_ptr_array_index (answers, 0), &error));
+  anew = fixture_answer (passkey, FIXTURE_REQUEST, record, 2);
+  g_assert_true (ledger_add_answer (fixture->ledger, anew, &error));
+  g_assert_no_error (error);
+  g_assert_false (ledger_consume (fixture->ledger, &consumption, &error)); /* replaced */
+  fixture_assert_reason (&error, US_REASON_STATEMENT_CHANGED);
+  g_ptr_array_set_size (answers, 0);
+  g_ptr_array_add (answers, g_steal_pointer (&anew));
   g_assert_true (ledger_revoke_passkey (fixture->ledger, passkey->credential, 0, &error));
   g_assert_no_error (error);
   g_assert_false (ledger_consume (fixture->ledger, &consumption, &error));
