@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Pieces of a mail: header fields and encodings (RFC 5322, 2045, 2047, 2231).  Everything written
- * is ASCII, in lines of at most 76 characters that end with CRLF, so no value can begin a line.
+ * is ASCII, in lines that end with CRLF, so no value can begin a line; one is longer than 76
+ * characters only where a single address is.
  */
 #pragma once
 
