@@ -132,6 +132,12 @@ class BusBed(crash.Bed):
         return self.peer(user).call(bus.APPROVER, "Deny", "(osa{sv})",
                                     (PREFIX + name, reason, {}))[0]
 
+    def deny_signed(self, name, user=crash.LEAD, reason="other"):
+        statement = self.statement(name, user, "deny")
+        answer = {"statement": ("ay", statement), **self.keys[user].sign(statement)}
+        return self.peer(user).call(bus.APPROVER, "Deny", "(osa{sv})",
+                                    (PREFIX + name, reason, answer))[0]
+
     # --- time ---
 
     def pass_time(self, seconds):
@@ -162,6 +168,8 @@ class BusBed(crash.Bed):
                 except bus.BusError as error:
                     oracle.demand(error.reason == "unreachable", error)
                     return None
+                # It may have ended since: of one that has, there is a card, too.
+                state, details = self.state(name, user)
             return (state, details) if state not in ("approved", "executing") else None
         return self.wait_for(look, f"{name} ends")
 

@@ -134,6 +134,7 @@ class Faults:
             self.memory = mmap.mmap(file.fileno(), 0)
         self.realtime = self.boottime = 0
         self.kind = NOTHING
+        self.armed = None
         self.synced = False
 
     @staticmethod
@@ -152,8 +153,13 @@ class Faults:
         self.memory[0:4] = struct.pack("<I", action)
 
     def arm(self, kind, at, roles=SERVICE, prefix="", operations=None):
+        self.armed = kind, at, roles, prefix, operations
         self._write(kind.action, roles, kind.operations if operations is None else operations,
                     kind.error, kind.sticky, at, prefix)
+
+    def begin_anew(self):
+        """The same plan: whatever was done since it was armed does not count."""
+        self.arm(*self.armed)
 
     def disarm(self):
         """Takes the plan back; whether it came to it.  From here on nothing more goes wrong: who was to
