@@ -6,7 +6,6 @@ do, says what has to come of it, does it to the real executor, runner and null m
 Whatever the model says, the oracle then reads ledger, mark and marker by itself.
 """
 
-import os
 import random
 import time
 
@@ -84,6 +83,10 @@ class Rules:
         self.texts[name] = chance.choice([text for text in self.variants[name]
                                           if text != self.texts[name]])
 
+    def vary(self, name, number):
+        """Gives a rule one of its variants; the last one denies."""
+        self.texts[name] = self.variants[name][number]
+
     def reset(self):
         for name, variants in self.variants.items():
             self.texts[name] = variants[0]
@@ -125,6 +128,8 @@ class Handed(Tracked):
 
 
 class Model:
+    TRANSITIONS = TRANSITIONS
+
     def __init__(self, bed, seed):
         self.bed, self.chance = bed, random.Random(seed)
         self.rules = Rules()
@@ -139,6 +144,9 @@ class Model:
                       + [self.resolve] * 4 + [self.harm] * 6 + [self.edit_policy] * 2
                       + [self.revoke] * 2 + [self.halt] * 1 + [self.move_clock] * 1)
         self.rare = [self.kill, self.restart, self.reboot, self.kill_runner]
+
+    def missed(self):
+        return self.TRANSITIONS - self.taken.keys()
 
     def take(self, name):
         self.taken[name] = self.taken.get(name, 0) + 1
@@ -447,6 +455,3 @@ class Model:
         self.moved += hours * HOUR
         self.take("clock")
 
-
-def seed_of(text):
-    return os.urandom(4).hex() if text == "random" else text

@@ -1,0 +1,666 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A model of the whole path: agents and persons on the bus, the broker, executor and runner.
+
+It goes on from what model.py says of a request.  Each step says what has to come of it, does it,
+and compares; then queue and ledger are read, and must agree with each other and with the model.
+"""
+
+import hashlib
+import json
+import re
+import sqlite3
+
+import model
+from undersign_test import authenticator, bus, crash, crashbus, fault, handover, oracle, world
+
+QUEUE = f"{fault.QUEUE}queue.db"
+LABELS = ("ticket", "other")
+# No wait within one step moves the boot's clock on by as much; see BusBed.wait_for().
+MARGIN = 9 * model.HOUR
+FOLLOWS = {
+    "pending": {"approved", "executing", "done", "failed", "unknown", "refused", *model.CLOSED},
+    "approved": {"executing", "done", "failed", "unknown", "refused"},
+    "executing": {"done", "failed", "unknown"},
+    "unknown": {"done", "failed"},
+}
+
+TRANSITIONS = {
+    "new → pending", "new → the same", "new → done", "new → refused: halted",
+    "new → refused: intent-unknown", "new → refused: policy", "new → refused: nobody",
+    *(f"pending → {state}" for state in model.CLOSED), "pending → denied, signed",
+    "pending → done", "pending → unknown", "pending → pending", "pending → refused",
+    "pending → refused, asked anew", "pending → refused: prepared anew", "unknown → done",
+    "ended → too late", "another passkey", "key again", "key reused", "revoke", "policy", "halt",
+    "clock", "harmed", "executor killed", "executor restarted", "runner killed", "broker killed",
+    "broker restarted", "bus restarted", "reboot", "expired while away",
+}
+
+
+class Asked(model.Tracked):
+    """One that the broker holds."""
+
+    def __init__(self, name, wish, run, label):
+        super().__init__(name, wish, None, 0, 0)
+        self.run, self.label = run, label
+        self.key, self.older = "", None  # the key, and what was superseded under it
+        self.credentials = {}  # user → credential, at its last preparation
+        self.shown = None      # digest of what the card showed
+
+
+class Path(model.Model):
+    TRANSITIONS = TRANSITIONS
+
+    def __init__(self, bed, seed):
+        super().__init__(bed, seed)
+        self.known = {}    # id → state, as the queue had it last
+        self.restarts = 0  # of the broker, in harm()
+        self.plan = None
+        self.steps = ([self.submit] * 28 + [self.approve] * 34 + [self.deny] * 4
+                      + [self.withdraw] * 4 + [self.supersede] * 4 + [self.submit_again] * 4
+                      + [self.late] * 3 + [self.repeat] * 4 + [self.resolve] * 4 + [self.harm] * 8
+                      + [self.edit_policy] * 2 + [self.revoke] * 1)
+        self.rare = [self.kill_broker, self.change_policy, self.expire, self.restart_broker,
+                     self.forbid, self.unreachable, self.reboot, self.revoke, self.kill,
+                     self.restart_bus, self.kill_runner, self.halt, self.expire_away, self.restart]
+
+    @property
+    def now(self):
+        return super().now + self.bed.faults.boottime / 1e9
+
+    # --- one step ---
+
+    def step(self):
+        self.count += 1
+        self.expire_soon()
+        step = self.chance.choice(self.steps) if self.count % 8 \
+            else self.rare[self.count // 8 % len(self.rare)]
+        try:
+            step()
+            self.bed.look()
+            self.agree()
+            if len(self.requests) > 40:
+                self.forget()
+        except BaseException:
+            print(f"# in {step.__name__}", flush=True)
+            raise
+        return step.__name__
+
+    def forget(self):
+        super().forget()
+        left = {asked.id for asked in self.requests}
+        self.known = {name: state for name, state in self.known.items() if name in left}
+
+    def expire_soon(self):
+        """None passes its deadline by itself, in the middle of a step."""
+        late = [asked for asked in self.requests
+                if asked.state == "pending" and self.left(asked) < MARGIN]
+        if late:
+            self.pass_deadlines(max(self.left(asked) for asked in late))
+
+    # --- queue, ledger and model ---
+
+    def agree(self):
+        """What the queue says is what the model says, has not gone back, and is in the ledger."""
+        found = self.read_queue()
+        if any(due for _, due in found.values()):
+            found = self.bed.wait_for(self.read_told, "the ledger has heard of what ended")
+        for asked in self.requests:
+            state = found.pop(asked.id, ("gone", False))[0]
+            oracle.demand(state == asked.state,
+                          f"the queue has {asked.id} as {state}, not as {asked.state}")
+            before = self.known.get(asked.id, asked.state)
+            oracle.demand(asked.state == before or asked.state in FOLLOWS.get(before, ()),
+                          f"{asked.id} went from {before} back to {asked.state}")
+            self.known[asked.id] = asked.state
+            self.agree_with_ledger(asked)
+        oracle.demand(not found, f"nobody asked for {sorted(found)}")
+
+    def read_queue(self):
+        """id → (state, whether the ledger has to hear of it)"""
+        db = sqlite3.connect(f"file:{QUEUE}?mode=ro", uri=True, timeout=20)
+        names = [asked.id for asked in self.requests]
+        try:
+            rows = db.execute("SELECT id, state, close_due FROM requests WHERE live OR close_due "
+                              f"OR id IN ({','.join('?' * len(names))})", names).fetchall()
+        finally:
+            db.close()
+        return {name: (state, bool(due)) for name, state, due in rows}
+
+    def read_told(self):
+        found = self.read_queue()
+        return None if any(due for _, due in found.values()) else found
+
+    def agree_with_ledger(self, asked):
+        seen = self.bed.oracle.seen.get(asked.id, oracle.Seen())
+        if asked.state in model.RAN:
+            oracle.demand(seen.consumed, f"{asked.id} is {asked.state} and was not consumed")
+            outcome = {"resolved": asked.state, None: "unknown"}.get(seen.outcome, seen.outcome)
+            oracle.demand(outcome == asked.state, f"{asked.id} is {asked.state}, not {outcome}")
+            oracle.demand(asked.shown in (None, seen.consumed),
+                          f"{asked.id}: another record ran than was shown")
+        else:
+            oracle.demand(not seen.consumed, f"{asked.id} is {asked.state} and was consumed")
+        if asked.state in model.CLOSED:
+            oracle.demand(seen.closed == asked.state, f"{asked.id}: the ledger has {seen.closed}")
+        elif asked.state == "pending":
+            oracle.demand(not seen.closed, f"{asked.id} is pending and {seen.closed}")
+
+    # --- what has to come of it ---
+
+    def refusals(self, wish):
+        return [reason for reason, holds in (
+            ("halted", self.halted), ("policy", self.denied(wish[0])),
+            ("intent-unknown", self.blocked(wish))) if holds]
+
+    def prepared(self, asked):
+        """Now, by the policy and the passkeys of now."""
+        asked.policy = self.rules.of(asked.action)
+        asked.deadline = self.now + model.HOUR * int(re.search(r"Lifetime=(\d+)h", asked.policy)[1])
+        asked.credentials = {user: key.credential for user, key in self.bed.keys.items()}
+        asked.approvals.clear()
+        asked.boot = self.boot
+        return asked
+
+    def is_reachable(self, asked):
+        left = [user for user, credential in asked.credentials.items()
+                if self.bed.keys[user].credential == credential]
+        return len(left) >= self.needed(asked)
+
+    def same(self, wish, run, supersedes):
+        return [asked for asked in self.requests if asked.state == "pending" and asked.wish == wish
+                and asked.run == run and asked is not supersedes]
+
+    def waiting(self):
+        return self.pick(lambda one: one.state == "pending")
+
+    def end_as(self, asked, state, note=None):
+        self.take(note or f"{asked.state} → {state}")
+        asked.state = state
+
+    # --- an agent's steps ---
+
+    def random_wish(self, action=None):
+        return (action or self.chance.choice(model.ACTIONS),
+                f"target {self.chance.randrange(model.TARGETS)}")
+
+    def submit(self, supersedes=None, wish=None, label=None, action=None):
+        wish = wish or self.random_wish(action)
+        label = label or self.chance.choice(LABELS)
+        key = self.random_key() if self.chance.random() < 0.2 else None
+        refused = self.refusals(wish)
+        waits = self.same(wish, self.bed.run(label=label), supersedes)
+        try:
+            name, state = self.send(wish, label, key, supersedes)
+        except bus.BusError as error:
+            again = supersedes and self.same(wish, self.run_of(label), supersedes)
+            oracle.demand(refused or again, f"{wish} is refused: {error}")
+            oracle.demand(again or error.reason in ("halted", "intent-unknown", "denied-by-rule",
+                                                    "unknown-action"), error)
+            if refused:
+                self.take(f"new → refused: {refused[0]}")
+            return None
+        oracle.demand(not refused, f"{wish} is taken in spite of {refused}")
+        if self.run_of(label) != (waits[0].run if waits else None):
+            waits = []
+        asked = self.taken_up(name, state, wish, label, waits, key)
+        if key:
+            asked.key, asked.older = key, supersedes
+        return asked
+
+    @staticmethod
+    def send_options(key, supersedes):
+        return {**({"idempotency_key": key} if key else {}),
+                **({"supersedes": crashbus.PREFIX + supersedes.id} if supersedes else {})}
+
+    def send(self, wish, label, key, supersedes=None):
+        return self.bed.submit(wish[1], wish[0], label=label, **self.send_options(key, supersedes))
+
+    def run_of(self, label):
+        return self.bed.runs.get((crashbus.AGENT, label))
+
+    def random_key(self):
+        return f"key-{self.chance.randrange(1 << 60)}"
+
+    def taken_up(self, name, state, wish, label, waits, key):
+        """A request that the broker gave: a new one, or one that waits already."""
+        old = next((asked for asked in self.requests if asked.id == name), None)
+        if old is not None:
+            oracle.demand(old in waits, f"{name}, {old.state}, is given for {wish}")
+            oracle.demand(state == "pending", f"{name} is {state}")
+            self.take("new → the same")
+            return old
+        oracle.demand(not waits or (key and all(asked.key for asked in waits)),
+                      f"{name} is new, and {[asked.id for asked in waits]} is the same and waits")
+        asked = self.prepared_new(name, wish, label)
+        if wish[0] == "crash.free":
+            state, details = self.bed.ended(name)
+            asked.state = state
+            oracle.demand((state, details["executed"]) == ("done", "yes"), f"{name} is {state}")
+            self.take("new → done")
+        else:
+            oracle.demand(state == "pending", f"{wish} is {state}")
+            self.take("new → pending")
+        return asked
+
+    def prepared_new(self, name, wish, label):
+        asked = Asked(name, wish, self.run_of(label), label)
+        self.requests.append(asked)
+        if wish[0] == "crash.free":
+            return asked
+        return self.prepared(asked)
+
+    def withdraw(self):
+        asked = self.waiting()
+        if asked is not None:
+            self.end(asked, "withdrawn")
+
+    def end(self, tracked, why):
+        """By who may end it, which needs nobody's consent."""
+        {"denied": self.bed.deny, "withdrawn": self.bed.withdraw}[why](tracked.id)
+        self.see_closed(tracked, why)
+
+    def see_closed(self, asked, why, note=None):
+        state, _ = self.bed.ended(asked.id)
+        oracle.demand(state == why, f"{asked.id} is {state}, not {why}")
+        self.bed.closed(asked.id, why)
+        self.end_as(asked, why, note)
+
+    def supersede(self):
+        older = self.waiting()
+        if older is None:
+            return
+        newer = self.submit(supersedes=older, label=older.label)
+        if newer is None:
+            oracle.demand(self.bed.ended(older.id)[0] == "pending", f"{older.id} is not pending")
+        else:
+            self.see_closed(older, "superseded")
+
+    def submit_again(self):
+        """The wish of one that waits, or of one whose outcome nobody knows."""
+        asked = self.pick(lambda one: one.state in ("pending", "unknown"))
+        if asked is not None:
+            self.submit(wish=asked.wish, label=asked.label)
+
+    def repeat(self):
+        """A key stands for its request for good, whatever holds now."""
+        asked = self.pick(lambda one: one.key)
+        if asked is None:
+            return
+        oracle.demand(self.send(asked.wish, asked.label, asked.key, asked.older)[0] == asked.id,
+                      f"{asked.key} stands for another than {asked.id}")
+        self.take("key again")
+        other = (asked.action, "another target")
+        try:
+            self.send(other, asked.label, asked.key)
+        except bus.BusError as error:
+            oracle.demand(error.reason == "key-reused", error)
+            self.take("key reused")
+            return
+        raise oracle.Wrong(f"{asked.key} stands for another wish, too")
+
+    def late(self):
+        """What has ended cannot be ended again, nor approved."""
+        asked = self.pick(lambda one: one.has_ended and one.action != "crash.free")
+        if asked is None:
+            return
+        acts = [self.bed.approve, self.bed.deny]
+        if asked.state != "withdrawn":
+            acts.append(self.bed.withdraw)
+        try:
+            self.chance.choice(acts)(asked.id)
+        except bus.BusError as error:
+            oracle.demand(error.name in (bus.ERROR + "WrongState", bus.ERROR + "NotApprover"), error)
+            self.take("ended → too late")
+            return
+        raise oracle.Wrong(f"{asked.id} is {asked.state} and can be ended again")
+
+    # --- a person's steps ---
+
+    def approve(self):
+        asked = self.waiting()
+        if asked is not None:
+            self.answer(asked, self.chance.choice(model.PEOPLE))
+
+    def answer(self, tracked, user):
+        """Looks at the card, signs, and sees what comes of it."""
+        obstacles = self.obstacles(tracked)
+        key = self.bed.keys[user]
+        theirs = tracked.credentials[user] == key.credential
+        again = user in {name for name, _ in tracked.approvals}
+        self.look_at_card(tracked, user)
+        try:
+            self.bed.approve(tracked.id, user, key=key)
+        except bus.BusError as error:
+            oracle.demand(obstacles or again or not theirs,
+                          f"{user} cannot approve {tracked.id}: {error}")
+            if not theirs:
+                oracle.demand(error.reason == "credential-unknown", error)
+                self.take("another passkey")
+        else:
+            oracle.demand(theirs, f"{user} approved {tracked.id} with a passkey it does not know")
+            tracked.approvals.add((user, key.credential))
+        self.follow(tracked, obstacles)
+
+    def look_at_card(self, asked, user):
+        record, _ = self.bed.card(asked.id, user)
+        asked.shown = hashlib.sha256(authenticator.pae(handover.RECORD_TYPE, record)).digest()
+        values = {argument["name"]: argument["value"]
+                  for argument in json.loads(record)["arguments"]}
+        oracle.demand(values["target"] == asked.wish[1], f"{asked.id} shows {values}")
+
+    def follow(self, asked, obstacles):
+        """What came of an answer."""
+        state, details = self.bed.ended(asked.id)
+        ready = len(self.active(asked)) >= self.needed(asked) and not obstacles
+        wanted = "unknown" if asked.action == "crash.doubt" else "done"
+        if ready:
+            oracle.demand(state == wanted, f"{asked.id} is {state}: {details}")
+        else:
+            oracle.demand(state == "pending" or (state == "refused" and obstacles),
+                          f"{asked.id} is {state}: {obstacles}, {asked.approvals}")
+        if state == "refused":
+            self.refused(asked)
+        else:
+            self.end_as(asked, state)
+
+    def refused(self, asked):
+        """A check at its execution failed: it is asked anew, where it would be asked about at all."""
+        self.end_as(asked, "refused")
+        if self.refusals(asked.wish):
+            return
+        path = self.bed.wait_for(lambda: self.bed.state(asked.id)[1].get("successor"),
+                                 f"{asked.id} is asked anew")
+        self.adopt(asked, path[len(crashbus.PREFIX):])
+
+    def adopt(self, asked, name):
+        heir = Asked(name, asked.wish, asked.run, asked.label)
+        self.requests.append(self.prepared(heir))
+        oracle.demand(self.bed.ended(heir.id)[0] == "pending", f"{heir.id} does not wait")
+        self.take("pending → refused, asked anew")
+
+    def deny(self):
+        asked = self.waiting()
+        if asked is None:
+            return
+        if self.chance.random() < 0.5:
+            self.end(asked, "denied")
+            return
+        user = self.chance.choice(model.PEOPLE)
+        if self.obstacles(asked) or asked.credentials[user] != self.bed.keys[user].credential \
+                or user in {name for name, _ in asked.approvals}:
+            return
+        self.bed.deny_signed(asked.id, user)
+        self.see_closed(asked, "denied", "pending → denied, signed")
+
+    # --- a machine that fails ---
+
+    def harm(self):
+        """Some call that a kill or a disk may meet."""
+        asked = self.pick(lambda one: one.state == "pending" and not self.obstacles(one)
+                          and self.is_reachable(one))
+        act = self.chance.choice((self.harm_approve, self.harm_approve, self.harm_end,
+                                  self.harm_submit))
+        if asked is None and act != self.harm_submit:
+            return
+        kind = self.chance.choice((fault.DEATH, fault.DEATH, fault.TORN_DEATH, fault.FULL_ONCE,
+                                   fault.BROKEN_ONCE))
+        role, prefix, most = self.chance.choice((
+            (fault.BROKER, fault.QUEUE, 12), (fault.BROKER, "", 50),
+            (fault.EXECUTOR_SERVES, fault.LEDGER, 30), (fault.RUNNER_SERVES, "", 40)))
+        if kind is not fault.DEATH and role == fault.BROKER:
+            prefix, most = fault.QUEUE, 12
+        self.plan = kind, self.chance.randrange(1, most), role, prefix
+        act(asked)
+        self.take("harmed")
+
+    def harmed(self, call):
+        """Makes the call meet the plan; its value, or None."""
+        process = self.bed.world.broker.process
+        self.bed.faults.arm(*self.plan)
+        with self.bed.harmed() as ended:
+            ended.value = call()
+        if self.bed.world.broker.process is not process:
+            self.restarts += 1
+        return ended.value
+
+    def harm_approve(self, asked):
+        user = self.chance.choice([user for user in model.PEOPLE
+                                   if asked.credentials[user] == self.bed.keys[user].credential])
+        self.look_at_card(asked, user)
+        restarts = self.restarts
+        self.harmed(lambda: self.bed.approve(asked.id, user))
+        self.settle(asked, restarts)
+        if asked.state == "pending":  # whether it counted nobody heard, so that they do it again
+            self.answer(asked, user)
+
+    def harm_end(self, asked):
+        why, act = self.chance.choice((("denied", self.bed.deny), ("withdrawn", self.bed.withdraw)))
+        restarts = self.restarts
+        heard = self.harmed(lambda: act(asked.id) or why)
+        state, _ = self.bed.ended(asked.id)
+        oracle.demand(state == why or (state == "pending" and not heard),
+                      f"{asked.id} is {state}, and it heard {heard}")
+        if state == why:
+            self.bed.closed(asked.id, why)
+            self.end_as(asked, why)
+        self.anew(restarts)
+
+    def harm_submit(self, _):
+        wish = self.random_wish()
+        if self.refusals(wish):
+            return
+        label, key, restarts = self.chance.choice(LABELS), self.random_key(), self.restarts
+        self.bed.run(label=label)
+        heard = self.harmed(lambda: self.send(wish, label, key))
+        self.anew(restarts)
+        name, _ = self.send(wish, label, key)
+        oracle.demand(not heard or heard[0] == name, f"{key} stands for {heard} and {name}")
+        old = next((one for one in self.requests if one.id == name), None)
+        if old is not None:
+            oracle.demand(old in self.same(wish, self.run_of(label), None), f"{name} is another")
+            old.key, old.older = key, None
+            return
+        asked = self.prepared_new(name, wish, label)
+        asked.key = key
+        state, _ = self.bed.ended(name)
+        oracle.demand(state in (("pending",) if wish[0] != "crash.free"
+                                else ("done", "failed", "unknown", "refused")), f"{name} is {state}")
+        asked.state = state
+        self.take(f"new → {state}, harmed")
+
+    def settle(self, asked, restarts):
+        """Where a request stands after what nobody heard the end of."""
+        state, _ = self.bed.ended(asked.id)
+        oracle.demand(state in ("pending", "refused", *model.RAN), f"{asked.id} is {state}")
+        self.end_as(asked, state, f"pending → {state}, harmed")
+        if state == "refused" and not self.refusals(asked.wish):
+            if self.heir_of(asked) is None:
+                # It may be on its way: after a start it is there, or never will be.
+                self.bed.world.restart_broker(kill=True)
+                self.restarts += 1
+            name = self.heir_of(asked)
+            if name is not None:
+                self.adopt(asked, name)
+        self.anew(restarts)
+
+    def heir_of(self, asked):
+        """Which of those that nobody asked for takes the place of a refused one."""
+        for name in self.read_queue().keys() - {one.id for one in self.requests}:
+            if self.bed.state(name)[1].get("supersedes") == crashbus.PREFIX + asked.id:
+                return name
+        return None
+
+    def anew(self, restarts=None):
+        """A broker that began anew has asked the executor anew about all that waits."""
+        if restarts is not None and restarts == self.restarts:
+            return
+        for asked in self.requests:
+            if asked.state != "pending":
+                continue
+            refused = self.refusals(asked.wish)
+            state, details = self.bed.ended(asked.id)
+            oracle.demand(state == ("refused" if refused else "pending"),
+                          f"{asked.id} is {state}: {refused}, {details}")
+            if refused:
+                self.end_as(asked, state, "pending → refused: prepared anew")
+            else:
+                self.prepared(asked)
+
+    def kill_broker(self):
+        self.bed.world.restart_broker(kill=True)
+        self.take("broker killed")
+        self.anew()
+
+    def restart_broker(self):
+        self.bed.world.restart_broker()
+        self.take("broker restarted")
+        self.anew()
+
+    def restart_bus(self):
+        """The broker ends with its bus, and comes back with the next one."""
+        self.bed.hang_up()
+        self.bed.world.bus.restart()
+        world.wait_until(lambda: not self.bed.world.broker.running, "the broker ends, too")
+        self.bed.world.polkit.restart()
+        self.bed.revive()
+        self.take("bus restarted")
+        self.anew()
+
+    def reboot(self):
+        self.bed.world.broker.kill()
+        self.bed.new_boot()
+        self.bed.revive()
+        self.bed.awake()
+        self.boot += 1
+        self.take("reboot")
+        self.anew()
+
+    def kill(self):
+        super().kill()
+        self.take("executor killed")
+
+    def restart(self):
+        super().restart()
+        self.take("executor restarted")
+
+    def kill_runner(self):
+        super().kill_runner()
+        self.take("runner killed")
+
+    # --- time ---
+
+    def pass_deadlines(self, seconds):
+        """All whose deadline lies within @seconds and a bit expire."""
+        for left in sorted(self.left(asked) for asked in self.requests if asked.state == "pending"):
+            if seconds < left < seconds + 600:
+                seconds = left
+        self.bed.faults.move_clocks(realtime=seconds + 300)
+        self.bed.pass_time(seconds + 300)
+        self.expired()
+
+    def expired(self):
+        for asked in self.requests:
+            if asked.state == "pending" and self.left(asked) < 0:
+                self.bed.wait_for(lambda: self.bed.state(asked.id)[0] == "expired",
+                                  f"{asked.id} expires")
+                self.see_closed(asked, "expired")
+        self.take("clock")
+
+    def expire(self):
+        self.pass_deadlines(self.chance.choice((1, 13)) * model.HOUR)
+
+    def expire_away(self):
+        """While the broker is not there."""
+        self.some_pending()
+        self.bed.world.broker.kill()
+        self.bed.faults.move_clocks(realtime=25 * model.HOUR, boottime=25 * model.HOUR)
+        self.bed.revive()
+        self.expired()
+        self.anew()
+        self.take("expired while away")
+
+    # --- an administrator's steps ---
+
+    def some_pending(self):
+        """One that waits under the policy of now; None where its wish is blocked."""
+        self.set_policy(self.rules.reset)
+        return self.submit(wish=self.random_wish("crash.ask"))
+
+    def set_policy(self, change, *arguments):
+        change(*arguments)
+        self.rules.write()
+        fault_text = self.bed.admin.reload()
+        oracle.demand(fault_text == "", fault_text)
+
+    def change_policy(self):
+        """What was asked under another policy is asked anew, by whoever tries to approve it."""
+        asked = self.some_pending()
+        if asked is not None:
+            self.set_policy(self.rules.vary, "one", 1)
+            self.answer(asked, self.chance.choice(model.PEOPLE))
+
+    def forbid(self):
+        """What policy denies by now is refused, not asked anew."""
+        asked = self.some_pending()
+        if asked is not None:
+            self.set_policy(self.rules.vary, "one", 2)
+            if self.chance.random() < 0.5:
+                self.answer(asked, self.chance.choice(model.PEOPLE))
+            self.kill_broker()
+
+    def revoke(self):
+        """Who has a new passkey cannot use it for what was prepared before."""
+        asked = self.some_pending()
+        user = self.chance.choice(model.PEOPLE)
+        self.bed.admin.revoke(self.bed.keys[user].credential)
+        self.bed.enrol(user)
+        self.take("revoke")
+        self.gone()
+        if asked is not None and asked.state == "pending":
+            self.answer(asked, user)
+
+    def gone(self):
+        for asked in self.requests:
+            if asked.state == "pending" and not self.is_reachable(asked):
+                self.bed.wait_for(lambda: self.bed.state(asked.id)[0] == "unreachable",
+                                  f"{asked.id} has nobody left")
+                self.see_closed(asked, "unreachable")
+
+    def unreachable(self):
+        """Nobody is left at all."""
+        self.some_pending()
+        for user in model.PEOPLE:
+            self.bed.admin.revoke(self.bed.keys[user].credential)
+        try:
+            self.send(("crash.ask", "nobody"), "ticket", None)
+        except bus.BusError as error:
+            oracle.demand(self.denied("crash.ask") or error.name == bus.ERROR + "NoApprover", error)
+        else:
+            raise oracle.Wrong("it is asked for, and there is nobody to ask")
+        self.take("new → refused: nobody")
+        for user in model.PEOPLE:
+            self.bed.enrol(user)
+        self.gone()
+
+    def resolve(self):
+        asked = self.pick(lambda one: one.state == "unknown")
+        if asked is None:
+            return
+        outcome = "done" if self.bed.oracle.has_run(asked.id) else "failed"
+        self.bed.admin.resolve(asked.id, outcome)
+        self.bed.wait_for(lambda: self.bed.state(asked.id)[0] == outcome,
+                          f"{asked.id} is told as resolved")
+        self.end_as(asked, outcome)
+
+    def halt(self):
+        self.bed.admin.halt()
+        self.halted = True
+        self.take("halt")
+        for step in (self.submit, self.approve, self.chance.choice((self.withdraw, self.deny)),
+                     self.repeat):
+            step()
+            self.bed.look()
+            self.agree()
+        self.bed.admin.resume()
+        self.halted = False
+
