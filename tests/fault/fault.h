@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #define FAULT_VARIABLE "UNDERSIGN_FAULT"
+/* Set, so that workers are forks of their listeners. */
+#define FAULT_FORKS "UNDERSIGN_FAULT_FORKS"
 #define FAULT_PATH_SIZE 160
 #define FAULT_MET_MAX 4096
 

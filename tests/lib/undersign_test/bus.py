@@ -189,7 +189,7 @@ def unpack(variant):
     if kind == "v":
         return unpack(variant.get_variant())
     if kind == "ay":
-        return bytes(variant.unpack())
+        return variant.get_data_as_bytes().get_data() or b""
     if kind[0] not in "(a{":
         return variant.unpack()
     children = [unpack(variant.get_child_value(i)) for i in range(variant.n_children())]

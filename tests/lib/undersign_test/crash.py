@@ -94,11 +94,12 @@ class Bed:
     that is "all".
     """
 
-    def __init__(self, services=("undersign-executor",), modules=("null",), most=None):
+    def __init__(self, services=("undersign-executor",), modules=("null",), most=None,
+                 forks=False):
         write_policy()
         self.faults = fault.Faults()
         self.world = world.World(modules=modules, services=services,
-                                 environment=self.faults.environment())
+                                 environment=self.faults.environment(forks))
         self.broker = handover.Broker()
         self.admin = handover.Admin
         self.oracle = oracle.Oracle(NEEDED)
