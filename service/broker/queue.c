@@ -279,6 +279,25 @@ column_text (sqlite3_stmt *statement, int i)
   return text != NULL ? (const char *) text : "";
 }
 
+/*
+ * must_outlast_power: not what the ledger tells anyway after a power cut: that the request runs, or
+ * that a person approved it.  Used, the ledger has its row; unused, the cut has made it void, and it
+ * is pending again.  What the agent was told at first is in no ledger yet.
+ */
+static gboolean
+must_outlast_power (const Request *request)
+{
+  return request->state != REQUEST_EXECUTING &&
+         (request->state != REQUEST_APPROVED || request->needed == 0);
+}
+
+static void
+set_synchronous (Queue *queue, const char *pragma)
+{
+  if (sqlite3_exec (queue->db, pragma, NULL, NULL, NULL) != SQLITE_OK)
+    g_error ("the queue can't be told what to sync: %s", sqlite3_errmsg (queue->db));
+}
+
 static gboolean
 statement_run (Queue *queue, sqlite3_stmt *statement, const char *doing, GError **error)
 {
@@ -294,6 +313,7 @@ queue_save (Queue *queue, const Request *request, GError **error)
 {
   autostatement *save = queue->statements[SAVE];
   g_autoptr (GBytes) body = row_encode (request);
+  gboolean saved = FALSE;
 
   bind_text (save, 1, request->id);
   sqlite3_bind_int64 (save, 2, request->uid);
@@ -313,7 +333,12 @@ queue_save (Queue *queue, const Request *request, GError **error)
   sqlite3_bind_int64 (save, 13, request->ended);
   sqlite3_bind_blob64 (save, 14, g_bytes_get_data (body, NULL), g_bytes_get_size (body),
                        SQLITE_STATIC);
-  return statement_run (queue, save, "write to", error);
+  if (must_outlast_power (request))
+    return statement_run (queue, save, "write to", error);
+  set_synchronous (queue, "PRAGMA synchronous = NORMAL");
+  saved = statement_run (queue, save, "write to", error);
+  set_synchronous (queue, "PRAGMA synchronous = FULL");
+  return saved;
 }
 
 Request *

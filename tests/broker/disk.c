@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A VFS that leaves everything to that of the system, but for the methods of an open file that read,
- * write and sync.  For tests only.
+ * write and lock.  For tests only.
  */
 #include "tests/broker/disk.h"
 
@@ -52,12 +52,14 @@ disk_write (sqlite3_file *file, const void *data, int len, sqlite3_int64 at)
   return strikes (DISK_FULL) ? SQLITE_FULL : real_of (file)->xWrite (file, data, len, at);
 }
 
+/* The lock that a transaction which writes holds: the first of those of a write-ahead log. */
 static int
-disk_sync (sqlite3_file *file, int flags)
+disk_lock (sqlite3_file *file, int first, int n, int flags)
 {
-  if (planned == DISK_FULL && left > 0)
+  if (planned == DISK_FULL && left > 0 && first == 0 && (flags & SQLITE_SHM_UNLOCK) != 0 &&
+      (flags & SQLITE_SHM_EXCLUSIVE) != 0)
     left--;
-  return real_of (file)->xSync (file, flags);
+  return real_of (file)->xShmLock (file, first, n, flags);
 }
 
 static int
@@ -76,7 +78,7 @@ disk_open (sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, in
       methods->real = file->pMethods;
       methods->methods.xRead = disk_read;
       methods->methods.xWrite = disk_write;
-      methods->methods.xSync = disk_sync;
+      methods->methods.xShmLock = disk_lock;
       g_hash_table_insert (tables, (gpointer) file->pMethods, methods);
     }
   file->pMethods = &methods->methods;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The disk under the queue, for tests that have it fail: from disk_install() on, every database that
- * is opened in this process reads, writes and syncs through here.
+ * is opened in this process reads, writes and locks through here.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ void disk_install (void);
 
 /*
  * disk_fail: what befalls the operations after the next @after of that kind; DISK_FULL counts the
- *   syncs, one for each transaction, so that "after 1" leaves one transaction whole.
+ *   transactions that write, so that "after 1" leaves one whole.
  * @once: only the first of them
  */
 void disk_fail (DiskFault fault, guint after, gboolean once);
