@@ -29,6 +29,7 @@
 #define DELAY_MAX_MS 30000
 #define START_SECONDS 20    /* to become ready, and to retire; less than callers on the bus wait */
 #define FAILURES_MAX 2      /* in a row, until callers are refused */
+#define PAUSE_MS 20         /* after a connection, until one that can wait is started */
 #define FIRST_PRIVATE_FD 10 /* above the descriptors of a worker, so that none is overwritten */
 
 typedef enum
@@ -58,7 +59,8 @@ typedef struct
   GPtrArray *workers;
   guint failures;    /* starts in a row that led to no connection */
   gint64 not_before; /* monotonic milliseconds: no start earlier */
-  gboolean refusing; /* until a worker is ready */
+  gint64 pause_until; /* and none earlier while a worker is idle */
+  gboolean refusing; /* where none is ready, and until one gets ready */
   gboolean ending;
 } Listener;
 
@@ -213,19 +215,30 @@ listener_note_failure (Listener *listener)
   listener->not_before = now_ms () + MIN (DELAY_FIRST_MS << doublings, DELAY_MAX_MS);
 }
 
-static gboolean
-listener_wants_worker (const Listener *listener)
+static guint
+listener_count (const Listener *listener, WorkerState state)
 {
-  if (listener->ending || listener->workers->len >= listener->config->max_workers)
-    return FALSE;
-  for (guint i = 0; i < listener->workers->len; i++)
-    {
-      const Worker *worker = g_ptr_array_index (listener->workers, i);
+  guint n = 0;
 
-      if (worker->state == WORKER_STARTING || worker->state == WORKER_READY)
-        return FALSE;
-    }
-  return TRUE;
+  for (guint i = 0; i < listener->workers->len; i++)
+    n += ((const Worker *) g_ptr_array_index (listener->workers, i))->state == state;
+  return n;
+}
+
+/*
+ * listener_next_start: when the next worker is to be started, G_MAXINT64 for never.  While one is
+ * idle the next can wait: it would take its time from the one that has just been called.
+ */
+static gint64
+listener_next_start (const Listener *listener)
+{
+  guint wanted = MAX (listener->config->ready_workers, 1);
+  guint idle = listener_count (listener, WORKER_READY);
+
+  if (listener->ending || listener->workers->len >= listener->config->max_workers ||
+      idle >= wanted || listener_count (listener, WORKER_STARTING) > 0)
+    return G_MAXINT64;
+  return idle == 0 ? listener->not_before : MAX (listener->not_before, listener->pause_until);
 }
 
 static void
@@ -233,7 +246,7 @@ listener_start_worker (Listener *listener)
 {
   g_autoptr (GError) error = NULL;
 
-  if (!listener_wants_worker (listener) || now_ms () < listener->not_before)
+  if (now_ms () < listener_next_start (listener))
     return;
   if (!shared_ensure (listener, &error) || !worker_start (listener, &error))
     {
@@ -304,6 +317,7 @@ worker_take_word (Listener *listener, Worker *worker, char word)
       worker->state = WORKER_BUSY;
       worker->kill_at = 0;
       listener->failures = 0;
+      listener->pause_until = now_ms () + PAUSE_MS;
       break;
 
     case STATUS_RELOAD:
@@ -414,13 +428,19 @@ listener_kill_stuck (Listener *listener)
     }
 }
 
+/* At a stop those who wait are the next listener's. */
+static gboolean
+listener_refuses (const Listener *listener)
+{
+  return listener->refusing && !listener->ending && listener_count (listener, WORKER_READY) == 0;
+}
+
 static void
 listener_refuse (Listener *listener)
 {
   g_autoptr (GError) error = NULL;
 
-  /* At a stop those who wait are the next listener's. */
-  if (!listener->refusing || listener->ending)
+  if (!listener_refuses (listener))
     return;
   if (!prefork_refuse (listener->listen_fd, &error))
     {
@@ -435,10 +455,8 @@ listener_refuse (Listener *listener)
 static int
 listener_timeout (const Listener *listener)
 {
-  gint64 next = G_MAXINT64;
+  gint64 next = listener_next_start (listener);
 
-  if (listener_wants_worker (listener))
-    next = listener->not_before;
   for (guint i = 0; i < listener->workers->len; i++)
     {
       const Worker *worker = g_ptr_array_index (listener->workers, i);
@@ -456,7 +474,7 @@ listener_wait (Listener *listener)
 {
   guint n = listener->workers->len + 2;
   g_autofree struct pollfd *polled = g_new0 (struct pollfd, n);
-  gboolean refuses = listener->refusing && !listener->ending;
+  gboolean refuses = listener_refuses (listener);
 
   polled[0] = (struct pollfd){ .fd = listener->signal_fd, .events = POLLIN };
   polled[1] = (struct pollfd){ .fd = refuses ? listener->listen_fd : -1, .events = POLLIN };

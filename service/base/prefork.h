@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A listener that keeps one pre-initialised worker ready.  The worker is this program again, with
+ * A listener that keeps pre-initialised workers ready.  A worker is this program again, with
  * the listening socket, a status socket and at most one more descriptor; it prepares itself,
  * accepts one connection, says so, serves it and exits.  The listener reads no connection.
  */
@@ -14,6 +14,7 @@ typedef struct
 {
   const char *const *argv; /* of a worker; argv[0] is an absolute path */
   guint max_workers;       /* at once, at least 1; over it, connections wait in the backlog */
+  guint ready_workers;     /* kept ready; 0 for 1 */
   guint start_seconds;     /* a worker not ready by then is killed; 0 for 20 */
   /*
    * (nullable): makes the descriptor that each next worker inherits, at start and on reload: a
@@ -32,8 +33,8 @@ typedef struct
 
 /*
  * prefork_run: takes the one socket of LISTEN_FDS (sd_listen_fds(3)), serves until SIGTERM, then
- * ends the idle worker and waits for the busy ones.  SIGHUP, or a worker's word, reloads: the
- * shared descriptor is made anew and the idle worker is replaced.  A worker that ends before it
+ * ends the idle workers and waits for the busy ones.  SIGHUP, or a worker's word, reloads: the
+ * shared descriptor is made anew and the idle workers are replaced.  A worker that ends before it
  * accepted is started again after a delay that doubles from 100 ms to 30 s.  After two such ends in
  * a row, or one that was killed, every connection is answered with US_ERROR_UNAVAILABLE, unread,
  * until a worker is ready.

@@ -21,6 +21,7 @@
 #define TIMEOUT 10          /* seconds for a hand-over */
 #define DESCRIBE_TIMEOUT 25 /* seconds for a module's call; a runner gives up earlier */
 #define MODULE_TIMEOUT 120
+#define READY_WORKERS 2 /* an approval is an answer and at once an execution */
 #define MAX_WORKERS 152 /* all that the broker has under way at once, and the administrator's */
 
 static const PolicySource policy_source = {
@@ -45,6 +46,7 @@ listener_main (void)
   const PreforkConfig config = {
     .argv = argv,
     .max_workers = MAX_WORKERS,
+    .ready_workers = READY_WORKERS,
     .make_shared = snapshot_for_listener,
   };
 

@@ -43,7 +43,11 @@ static int
 run (const char *module)
 {
   const char *const worker[] = { PROGRAM, "--worker", module, NULL };
-  PreforkConfig config = { .argv = worker, .max_workers = RUNNER_MAX_WORKERS };
+  PreforkConfig config = {
+    .argv = worker,
+    .max_workers = RUNNER_MAX_WORKERS,
+    .ready_workers = RUNNER_READY_WORKERS,
+  };
 
   return prefork_run (&config);
 }

@@ -25,6 +25,7 @@ typedef struct
 #define RUNNER_DESCRIBE_SECONDS 20
 #define RUNNER_EXECUTE_SECONDS 80
 #define RUNNER_MAX_WORKERS 8
+#define RUNNER_READY_WORKERS 2 /* of them: so that none has to be started while one is called */
 
 /* module_name_is_valid: whether @name can be a module's. */
 gboolean module_name_is_valid (const char *name);

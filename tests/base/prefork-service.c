@@ -25,12 +25,15 @@ exists (int dir, const char *name)
   return faccessat (dir, name, F_OK, 0) == 0;
 }
 
-static void
+/* Returns: whether it is the first line. */
+static gboolean
 note (int dir, const char *name)
 {
   autofd fd = openat (dir, name, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600);
+  gboolean first = lseek (fd, 0, SEEK_END) == 0;
 
   dprintf (fd, "%d\n", getpid ());
+  return first;
 }
 
 static void
@@ -108,9 +111,10 @@ run_worker (int dir)
 {
   g_autoptr (GError) error = NULL;
   autofd sock = -1;
+  gboolean first = FALSE;
 
-  note (dir, "starts");
-  if (exists (dir, "crash"))
+  first = note (dir, "starts");
+  if (exists (dir, "crash") || (!first && exists (dir, "crash-but-first")))
     abort ();
   if (exists (dir, "fail"))
     return EXIT_FAILURE;
@@ -154,6 +158,7 @@ main (int argc, char **argv)
   config.max_workers = (guint) strtoul (argv[2], NULL, 10);
   /* a time-out only for who is to hit it */
   config.start_seconds = exists (dir, "hang") ? 1 : 60;
+  config.ready_workers = exists (dir, "two-ready") ? 2 : 0;
   config.make_shared = exists (dir, "without-shared") ? NULL : make_shared;
   return prefork_run (&config);
 }

@@ -457,6 +457,73 @@ test_worker_without_listener (void)
   g_assert_cmpint (prctl (PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), ==, 0);
 }
 
+/* --- two that are ready --- */
+
+/* @file: (nullable): one more that makes it fail */
+static Activated *
+service_new_two (const char *file)
+{
+  Activated *service = activated_new ();
+
+  put (service, "shared", "one");
+  put (service, "two-ready", "");
+  if (file != NULL)
+    put (service, file, "");
+  start (service, "4");
+  return service;
+}
+
+static void
+test_two_ready (void)
+{
+  g_autoptr (Activated) service = service_new_two (NULL);
+  autofd first = -1;
+  autofd second = -1;
+
+  wait_for_starts (service, 2); /* with nobody having called */
+  first = activated_connect (service, 60);
+  second = activated_connect (service, 60);
+  tell (first, "hold");
+  tell (second, "hold");
+  expect (first, "holding");
+  expect (second, "holding");
+  wait_for_starts (service, 4);
+  ask (service, "one");
+  g_assert_cmpint (activated_stop (service), ==, 0);
+}
+
+/* While one is ready nobody is refused, though no other can be started. */
+static void
+test_two_ready_one_left (void)
+{
+  g_autoptr (Activated) service = service_new_two ("crash-but-first");
+  g_autoptr (GPtrArray) pids = NULL;
+  autofd refused = -1;
+
+  wait_for_starts (service, 1 + 3); /* the listener has seen at least two of them die */
+  pids = starts (service);
+  g_assert_cmpint (ask (service, "one"), ==, atoi (g_ptr_array_index (pids, 0)));
+  refused = activated_connect (service, 60);
+  expect_refusal (refused);
+  drop (service, "crash-but-first");
+  ask_at_last (service, "one");
+}
+
+static void
+test_two_ready_reload (void)
+{
+  g_autoptr (Activated) service = service_new_two (NULL);
+  autofd sock = -1;
+
+  wait_for_starts (service, 2);
+  sock = activated_connect (service, 60);
+  put (service, "shared", "two");
+  tell (sock, "reload");
+  expect (sock, "reloaded");
+  for (guint i = 0; i < 4; i++)
+    ask (service, "two");
+}
+
 /* --- many connections --- */
 
 static void
@@ -683,6 +750,9 @@ main (int argc, char **argv)
   g_test_add_func ("/base/prefork/death-while-serving", test_death_while_serving);
   g_test_add_func ("/base/prefork/idle-worker-killed", test_idle_worker_killed);
   g_test_add_func ("/base/prefork/worker-without-listener", test_worker_without_listener);
+  g_test_add_func ("/base/prefork/two-ready", test_two_ready);
+  g_test_add_func ("/base/prefork/two-ready-one-left", test_two_ready_one_left);
+  g_test_add_func ("/base/prefork/two-ready-reload", test_two_ready_reload);
   g_test_add_func ("/base/prefork/parallel", test_parallel);
   g_test_add_func ("/base/prefork/max-workers", test_max_workers);
   g_test_add_func ("/base/prefork/drain", test_drain);
