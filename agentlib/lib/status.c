@@ -16,7 +16,7 @@ struct _UsStatus
   UsExecuted executed;
   gboolean has_executed;
   gboolean card, resolved;
-  guint32 answers, needed;
+  guint32 answers, needed, watchers;
   char *action, *run, *digest, *expires, *reason, *result, *supersedes, *successor;
 };
 
@@ -101,6 +101,7 @@ static const struct
   { "resolved", "b", G_STRUCT_OFFSET (UsStatus, resolved) },
   { "answers", "u", G_STRUCT_OFFSET (UsStatus, answers) },
   { "needed", "u", G_STRUCT_OFFSET (UsStatus, needed) },
+  { "watchers", "u", G_STRUCT_OFFSET (UsStatus, watchers) },
 };
 
 /* Sets one field from @value; FALSE where the type is another or the key came before. */
@@ -224,6 +225,12 @@ guint
 us_status_get_needed (const UsStatus *status)
 {
   return status->needed;
+}
+
+guint
+us_status_get_watchers (const UsStatus *status)
+{
+  return status->watchers;
 }
 
 const char *

@@ -103,6 +103,9 @@ gboolean us_status_get_card_open (const UsStatus *status);
 /* us_status_get_resolved: whether a person found out what became of it; the result is their note. */
 gboolean us_status_get_resolved (const UsStatus *status);
 
+/* us_status_get_watchers: how many connections of the caller's user wait for it, its own included. */
+guint us_status_get_watchers (const UsStatus *status);
+
 /* us_status_get_answers, us_status_get_needed: approvals counted, and asked for in all. */
 guint us_status_get_answers (const UsStatus *status);
 guint us_status_get_needed (const UsStatus *status);

@@ -87,11 +87,27 @@ on_withdrawn (GObject *source, GAsyncResult *result, gpointer data)
   call_free (call);
 }
 
+/* Another process of the same agent may wait for it, too. */
+static void
+on_watchers (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Call *call = data;
+  g_autoptr (UsStatus) status = us_client_get_state_finish (US_CLIENT (source), result, NULL);
+
+  if (status != NULL && us_status_get_watchers (status) > 1)
+    {
+      exchange_drop (call->exchange);
+      call_free (call);
+    }
+  else
+    us_client_withdraw_async (call_client (call), call->path, NULL, on_withdrawn, call);
+}
+
 static void
 call_give_up (Call *call)
 {
   if (hold_leave (server_holds (call->exchange->server), call->path, HOLD_GAVE_UP))
-    us_client_withdraw_async (call_client (call), call->path, NULL, on_withdrawn, call);
+    us_client_get_state_async (call_client (call), call->path, NULL, on_watchers, call);
   else
     {
       exchange_drop (call->exchange);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Who waits for which request.  When a caller gives up, its request is withdrawn only where no
- * other call of this process waits for it, it was this process that made it, and nobody ever got
- * its id.
+ * other call waits for it, it was this process that made it, and nobody ever got its id.  This
+ * counts the calls of the process; of others, the service tells.
  */
 #pragma once
 

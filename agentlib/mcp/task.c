@@ -144,8 +144,7 @@ on_state (GObject *source, GAsyncResult *result, gpointer data)
   add_task (task, exchange, asking->path, status);
   if (is_modern (exchange) && us_state_has_ended (us_status_get_state (status)) &&
       us_status_get_state (status) != US_STATE_WITHDRAWN)
-    json_tree_add (task, "result",
-                   result_of_status (exchange->revision, asking->path, status));
+    json_tree_add (task, "result", result_of_status (exchange->revision, asking->path, status));
   exchange_reply (exchange, task);
   asking_free (asking);
 }

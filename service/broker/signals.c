@@ -70,8 +70,8 @@ find_watcher (const Request *request, const char *name, guint *out_index)
   return g_ptr_array_find_with_equal_func (request->watchers, name, watcher_is, out_index);
 }
 
-static guint
-count_watchers (const Request *request, uid_t uid)
+guint
+signals_watchers (const Request *request, uid_t uid)
 {
   guint n = 0;
 
@@ -87,7 +87,7 @@ signals_watch (Signals *signals, Request *request, const char *name, uid_t uid, 
 
   if (find_watcher (request, name, NULL))
     return TRUE;
-  if (count_watchers (request, uid) >= SIGNALS_WATCHERS_MAX)
+  if (signals_watchers (request, uid) >= SIGNALS_WATCHERS_MAX)
     return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
                          "%d connections of this user watch this request", SIGNALS_WATCHERS_MAX);
   watcher = g_malloc (sizeof *watcher + strlen (name) + 1);

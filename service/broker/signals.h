@@ -26,6 +26,8 @@ gboolean signals_register (Signals *signals, const char *name, uid_t uid, GError
  * an agent's connections keep nobody from hearing what became of an answer. */
 gboolean
 signals_watch (Signals *signals, Request *request, const char *name, uid_t uid, GError **error);
+/* signals_watchers: how many connections of @uid hear of it. */
+guint signals_watchers (const Request *request, uid_t uid);
 /* signals_forget: it has left the bus.  @requests: id → Request, those that may be watched */
 void signals_forget (Signals *signals, const char *name, GHashTable *requests);
 

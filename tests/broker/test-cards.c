@@ -79,6 +79,18 @@ watch (Caller *caller, const char *path, GError **error)
   return caller_call (caller, path, US_INTERFACE_REQUEST, "Watch", NULL, error);
 }
 
+/* Each is told of the connections of its own user, and of no other's. */
+static void
+assert_watchers (Caller *caller, const char *path, guint32 wanted)
+{
+  g_autoptr (GVariant) details = NULL;
+  guint32 found = G_MAXUINT32;
+
+  g_free (caller_state (caller, path, &details));
+  g_assert_true (g_variant_lookup (details, "watchers", "u", &found));
+  g_assert_cmpuint (found, ==, wanted);
+}
+
 /* However many connections an agent has, those who answer hear what became of their answer. */
 static void
 test_watchers (Bed *bed, gconstpointer config)
@@ -107,8 +119,11 @@ test_watchers (Bed *bed, gconstpointer config)
   g_assert_true (us_error_has_reason (error, US_REASON_LIMIT));
   g_clear_error (&error);
 
+  assert_watchers (jones, path, 0);
   by_jones = watch (jones, path, &error);
   g_assert_no_error (error);
+  assert_watchers (jones, path, 1);
+  assert_watchers (agent, path, SIGNALS_WATCHERS_MAX);
   by_lead = watch (lead, path, &error);
   g_assert_no_error (error);
   g_assert_true (caller_approve (lead, path, "it.lead", "good", NULL, &error));

@@ -273,6 +273,19 @@ test_cancel_while_another_waits (Child *child, gconstpointer data)
   g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 1);
 }
 
+/* Another process of the agent waits for the same request, says the service. */
+static void
+test_cancel_while_a_process_waits (Child *child, gconstpointer data)
+{
+  hello (child, LONG);
+  mock_set_state (child->mock, "pending", "no", "'watchers': <uint32 2>");
+  send_call (child, "1", ARGUMENTS, "");
+  child_wait_calls (child, "GetState", 1);
+  g_assert_cmpint (child_end (child), ==, 0);
+  g_assert_cmpuint (mock_calls (child->mock, "GetState"), >=, 2);
+  g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 0);
+}
+
 /* An identical call found the request of an earlier process: it is not its own to take back. */
 static void
 test_cancel_of_another_process (Child *child, gconstpointer data)
@@ -501,6 +514,7 @@ main (int argc, char *argv[])
     { "concurrent", test_concurrent },
     { "cancel", test_cancel },
     { "cancel-while-another-waits", test_cancel_while_another_waits },
+    { "cancel-while-a-process-waits", test_cancel_while_a_process_waits },
     { "cancel-of-another-process", test_cancel_of_another_process },
     { "end-of-input", test_end_of_input },
     { "status-and-cancel", test_status_and_cancel },

@@ -14,7 +14,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import mcp, person, policy, tap, world  # noqa: E402
+from undersign_test import bus, mcp, person, policy, tap, world  # noqa: E402
 
 AGENT, OTHER, LEAD = "agent-offboarding", "agent-other", "it.lead"
 READ = f"""[Action]
@@ -56,6 +56,8 @@ class Mcp(unittest.TestCase):
         person.let_enrol(LEAD)
         cls.lead = person.Person(LEAD)
         cls.lead.enrol()
+        cls.agent = bus.Peer(AGENT)
+        cls.addClassCleanup(cls.agent.close)
 
     def setUp(self):
         self.before = policy.executed()
@@ -83,6 +85,10 @@ class Mcp(unittest.TestCase):
 
     def cards(self):
         return [card["request"] for card in self.lead.pending()]
+
+    def watchers(self, request):
+        return self.agent.call(bus.REQUEST, "GetState", path=f"{bus.PATH}/request/{request}")[1][
+            "watchers"]
 
     # --- what must not run ---
 
@@ -139,6 +145,22 @@ class Mcp(unittest.TestCase):
             self.check(self.ended(server, request), "withdrawn", "no", True)
             self.assertEqual(server.answers, {})
 
+    def test_who_leaves_while_another_waits(self):
+        """Two processes, one request: the first goes, and the second still hears of the answer."""
+        wanted = {"name": "test_rehearse", "arguments": {"target": "two"}}
+        with mcp.Server(AGENT, "--hold=3600", "--run=two") as second:
+            with mcp.Server(AGENT, "--hold=3600", "--run=two") as first:
+                first.send("tools/call", **wanted)
+                world.wait_until(lambda: len(self.cards()) == 1, "a card waits")
+                request = self.cards()[0]
+                number = second.send("tools/call", **wanted)
+                world.wait_until(lambda: self.watchers(request) == 2, "both wait")
+            self.assertEqual(self.cards(), [request])
+            self.assertEqual(self.lead.run("deny", "--reason=not-now", request).returncode, 0)
+            answer = second.receive(number)["result"]
+            self.assertEqual(self.check(answer, "denied", "no", True), request)
+        self.ran(0)
+
     # --- what runs, once ---
 
     def test_a_read(self):
@@ -172,7 +194,9 @@ class Mcp(unittest.TestCase):
         for shown in ("ticket-4711", "call toolu_7", "approved", "paper"):
             self.assertIn(shown, answer.card)
         with mcp.Server(AGENT, "--hold=3600", "--run=ticket-4711") as server:
-            self.check(self.ended(server, request), "done", "yes", False)
+            result = self.ended(server, request)
+            self.check(result, "done", "yes", False)
+            self.assertEqual(result["structuredContent"]["output"], "nothing was done, as intended")
             self.ran(1)
             # What was approved is used up, and was never for anything else.
             for changed in ({"target": "Approved"}, {"note": "more"}, {"paper": []}, {}):
