@@ -36,6 +36,23 @@ pae_encode (const char *type, GBytes *body)
   return g_byte_array_free_to_bytes (out);
 }
 
+/* Looked up once: to name it anew for each digest costs as much as one of some hundred bytes. */
+static const EVP_MD *
+sha256 (void)
+{
+  static gsize fetched;
+
+  if (g_once_init_enter (&fetched))
+    {
+      EVP_MD *digest = EVP_MD_fetch (NULL, "SHA256", NULL);
+
+      if (digest == NULL)
+        g_error ("SHA-256 is not available");
+      g_once_init_leave (&fetched, (gsize) digest);
+    }
+  return (const EVP_MD *) fetched;
+}
+
 void
 pae_sha256 (const char *type, GBytes *body, guint8 out_digest[PAE_DIGEST_SIZE])
 {
@@ -45,7 +62,7 @@ pae_sha256 (const char *type, GBytes *body, guint8 out_digest[PAE_DIGEST_SIZE])
   EVP_MD_CTX *ctx = EVP_MD_CTX_new ();
   guint size = 0;
 
-  if (ctx == NULL || EVP_DigestInit_ex (ctx, EVP_sha256 (), NULL) != 1 ||
+  if (ctx == NULL || EVP_DigestInit_ex (ctx, sha256 (), NULL) != 1 ||
       EVP_DigestUpdate (ctx, header, strlen (header)) != 1 ||
       EVP_DigestUpdate (ctx, data, len) != 1 || EVP_DigestFinal_ex (ctx, out_digest, &size) != 1 ||
       size != PAE_DIGEST_SIZE)
