@@ -164,7 +164,7 @@ parse_options (Cli *cli, const Verb *verb, char ***words, char ***out_args, GErr
                          g_error_matches (own, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
                              ? US_REASON_UNKNOWN_OPTION
                              : US_REASON_BAD_VALUE,
-                         "%s", own->message);
+                         "%s; see " PROGRAM " %s --help", own->message, verb->name);
   return TRUE;
 }
 
@@ -268,7 +268,11 @@ cli_run (UsClient *client, int argc, char **argv)
         return status;
       }
   cli.json = g_strv_contains ((const char *const *) argv, "--json");
-  us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
-                "unknown verb \"%s\"; see " PROGRAM " --help", name);
+  if (name[0] == '-')
+    us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_OPTION,
+                  "%s: options follow a verb; see " PROGRAM " --help", name);
+  else
+    us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
+                  "unknown verb \"%s\"; see " PROGRAM " --help", name);
   return cli_fail (&cli, error, NULL);
 }
