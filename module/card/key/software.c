@@ -181,6 +181,18 @@ check_enrolment (SoftwareKey *software, const KeyEnrolment *enrolment, GError **
   return TRUE;
 }
 
+gboolean
+software_key_passphrase_check (const Secret *passphrase, GError **error)
+{
+  gsize size = secret_size (passphrase);
+
+  if (size < SOFTWARE_KEY_PASSPHRASE_MIN || size > SOFTWARE_KEY_PASSPHRASE_MAX)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_PASSPHRASE,
+                         "a passphrase has %d to %d bytes", SOFTWARE_KEY_PASSPHRASE_MIN,
+                         SOFTWARE_KEY_PASSPHRASE_MAX);
+  return TRUE;
+}
+
 static Secret *
 choose_passphrase (SoftwareKey *software, const StoredKey *stored, Store *store, GError **error)
 {
@@ -188,16 +200,8 @@ choose_passphrase (SoftwareKey *software, const StoredKey *stored, Store *store,
   g_autoptr (Secret) passphrase =
       software->ask (KEY_PROMPT_CHOOSE, info, -1, software->data, error);
 
-  if (passphrase == NULL)
+  if (passphrase == NULL || !software_key_passphrase_check (passphrase, error))
     return NULL;
-  if (secret_size (passphrase) < SOFTWARE_KEY_PASSPHRASE_MIN ||
-      secret_size (passphrase) > SOFTWARE_KEY_PASSPHRASE_MAX)
-    {
-      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_PASSPHRASE,
-                    "a passphrase has %d to %d bytes", SOFTWARE_KEY_PASSPHRASE_MIN,
-                    SOFTWARE_KEY_PASSPHRASE_MAX);
-      return NULL;
-    }
   return g_steal_pointer (&passphrase);
 }
 

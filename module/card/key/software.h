@@ -31,6 +31,9 @@ typedef enum
 Key *software_key_new (
     const char *folder, SoftwareKeyPlace place, KeyAsk ask, gpointer data, GError **error);
 
+/* software_key_passphrase_check: whether one may be chosen; FALSE with reason passphrase. */
+gboolean software_key_passphrase_check (const Secret *passphrase, GError **error);
+
 /* software_key_folder: ${XDG_DATA_HOME:-~/.local/share}/undersign/passkeys.  (transfer full) */
 char *software_key_folder (void);
 

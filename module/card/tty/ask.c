@@ -43,6 +43,8 @@ choose (Terminal *terminal, GError **error)
 
   if (first == NULL)
     return no_answer (error, "no passphrase was chosen");
+  if (!software_key_passphrase_check (first, error))
+    return NULL; /* before it is typed again in vain */
   again = read_line (terminal, " The same once more:  ", SOFTWARE_KEY_PASSPHRASE_MAX);
   if (again == NULL)
     return no_answer (error, "no passphrase was chosen");

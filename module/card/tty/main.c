@@ -20,10 +20,10 @@ main (int argc, char **argv)
   const struct passwd *user = getpwnam (SERVICE_USER);
   Trust trust = { .service_uid = (uid_t) -1, .admin_uid = 0, .host = host };
 
-  if (host == NULL)
-    fault = g_strdup (error->message);
-  else if (user == NULL)
+  if (user == NULL)
     fault = g_strdup ("there is no user " SERVICE_USER ": the service is not installed here");
+  else if (host == NULL)
+    fault = g_strdup (error->message);
   else
     trust.service_uid = user->pw_uid;
   trust.fault = fault;
