@@ -167,7 +167,7 @@ test_order (void)
                                        "ARGUMENTS",
                                        "FACTS",
                                        "CARRIED OUT",
-                                       "The agent says, not verified",
+                                       "The agent says, unverified",
                                        "The manager asked for it.",
                                        "THIS REQUEST",
                                        "Fingerprint" };

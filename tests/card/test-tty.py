@@ -419,7 +419,7 @@ class Shown(Case):
     def test_claim_is_apart(self):
         done = self.run_plain("show", REQUEST)
         text = done.stdout
-        claim = text.index("The agent says, not verified")
+        claim = text.index("The agent says, unverified")
         self.assertLess(text.index("CARRIED OUT WITH"), claim)
         self.assertIn("│  The manager asked for it.", text[claim:])
         self.assertIn("Bcc          none", text)

@@ -171,7 +171,7 @@ card_section_title (RowSection section)
     case ROW_SETTING:
       return "Carried out with";
     case ROW_CLAIM:
-      return "The agent says, not verified";
+      return "The agent says, unverified";
     default:
       return "Other";
     }
