@@ -14,7 +14,7 @@ from undersign_test import (attempts, builds, mailserver, people, person, policy
                             world)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-STOPPED = 3
+STOPPED, DENIED = 3, 4
 AGENT, PERSON, SECOND = "agent-offboarding", "it.lead", "hr.kim"
 REPORT = f"/home/{AGENT}/report.pdf"
 MAIL = ["mail.send", "to=security@example.com", "subject=Quarterly report",
@@ -60,8 +60,9 @@ class Demonstration:
                 self.agent_alone()
                 self.enrol()
                 request = self.ask()
-                if not self.answer(request):
-                    return 1
+                end = self.answer(request)
+                if end != 0:
+                    return end
                 self.show_mail(request)
                 good = self.attack(request)
                 return 0 if self.evidence() and good else 1
@@ -163,11 +164,11 @@ class Demonstration:
             status = self.answer_by_hand(request)
         found = self.agent.wait(request, 60)
         if found["state"] == "done" and status == 0:
-            return True
+            return 0
         out.verdict(False if self.auto else not self.server.mails(),
                     f"The request is {found['state']}, nothing was sent: the mailbox is empty."
                     if not self.server.mails() else "A mail arrived that nobody approved!")
-        return False
+        return DENIED if found["state"] == "denied" and not self.server.mails() else 1
 
     def answer_by_hand(self, request):
         """A wrong fingerprint or passphrase and a card that was left are no answer: it waits."""
@@ -300,6 +301,9 @@ def main():
             shutil.rmtree(work, ignore_errors=True)
     if status == STOPPED:
         out.say("You stopped it. Nothing was approved, and nothing was sent.")
+        return 1
+    if status == DENIED and not arguments.auto:
+        out.say("You denied it, and that is how it ends. Approve it to see the rest.")
         return 1
     out.verdict(status == 0, "One mail was approved and one arrived. Nothing else did."
                 if status == 0 else "It did not end as it must.")
