@@ -87,7 +87,7 @@ static Policy *
 load_decoded (Image *image, const PolicyNames *names, Faults *faults, GHashTable *unread)
 {
   g_autoptr (Policy) policy = policy_new (image, names);
-  g_autoptr (GHashTable) users = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) users = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   Loader loader = {
     .names = names, .faults = faults, .users = users, .unread = unread, .policy = policy
   };

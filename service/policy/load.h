@@ -101,7 +101,7 @@ typedef struct
   Policy *policy;
   const PolicyNames *names;
   Faults *faults;
-  GHashTable *users; /* name → uid + 1, or 0: there is none; each is looked up once */
+  GHashTable *users; /* name → what loader.c knows of it: each is looked up once */
   GHashTable *unread; /* (nullable): of a snapshot with faults */
 } Loader;
 

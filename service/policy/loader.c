@@ -132,24 +132,48 @@ load_number (Loader *loader, const KeyFile *file, const KeyEntry *entry, guint m
   return 0;
 }
 
+typedef struct
+{
+  uid_t uid;
+  gboolean exists;
+  gboolean is_uids_name; /* the one that the uid is called by; looked up where it is asked for */
+  gboolean is_asked;
+} KnownUser;
+
+static KnownUser *
+known_user (Loader *loader, const char *name)
+{
+  KnownUser *user = g_hash_table_lookup (loader->users, name);
+
+  if (user != NULL)
+    return user;
+  user = g_new0 (KnownUser, 1);
+  user->exists = loader->names->user_by_name (name, &user->uid);
+  g_hash_table_insert (loader->users, g_strdup (name), user);
+  return user;
+}
+
+static gboolean
+known_user_is_uids_name (Loader *loader, const char *name)
+{
+  KnownUser *user = known_user (loader, name);
+  g_autofree char *back = NULL;
+
+  if (!user->is_asked)
+    user->is_uids_name =
+        loader->names->user_by_uid (user->uid, &back) && strcmp (back, name) == 0;
+  user->is_asked = TRUE;
+  return user->is_uids_name;
+}
+
 gboolean
 loader_find_user (Loader *loader, const char *name, uid_t *out_uid)
 {
-  gpointer known = NULL;
-  guint64 entry;
-  uid_t uid;
+  const KnownUser *user = known_user (loader, name);
 
-  if (!g_hash_table_lookup_extended (loader->users, name, NULL, &known))
-    {
-      entry = loader->names->user_by_name (name, &uid) ? (guint64) uid + 1 : 0;
-      known = GSIZE_TO_POINTER (entry);
-      g_hash_table_insert (loader->users, g_strdup (name), known);
-    }
-  entry = GPOINTER_TO_SIZE (known);
-  if (entry == 0)
-    return FALSE;
-  *out_uid = (uid_t) (entry - 1);
-  return TRUE;
+  if (user->exists)
+    *out_uid = user->uid;
+  return user->exists;
 }
 
 gboolean
@@ -161,14 +185,13 @@ load_user (Loader *loader,
            uid_t *out_uid)
 {
   g_autofree char *quoted = quote_text (name);
-  g_autofree char *back = NULL;
   uid_t uid;
 
   if (!name_is_user (name))
     faults_add (loader->faults, file->path, line, "%s=: %s is not the name of a user", key, quoted);
   else if (!loader_find_user (loader, name, &uid))
     faults_add (loader->faults, file->path, line, "%s=: there is no user %s", key, quoted);
-  else if (!loader->names->user_by_uid (uid, &back) || strcmp (back, name) != 0)
+  else if (!known_user_is_uids_name (loader, name))
     faults_add (loader->faults, file->path, line, "%s=: uid %u of user %s is another user's too",
                 key, (guint) uid, quoted);
   else

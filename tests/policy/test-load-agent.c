@@ -106,6 +106,54 @@ test_masked (void)
   g_assert_null (policy_agent_by_uid (policy, 2002));
 }
 
+/* Names of users that were looked up, and names of uids. */
+static GHashTable *looked_up;
+
+static void
+look_up_once (char *what)
+{
+  if (!g_hash_table_add (looked_up, what))
+    g_error ("%s was looked up twice", what);
+}
+
+static gboolean
+user_by_name_once (const char *name, uid_t *out_uid)
+{
+  look_up_once (g_strdup (name));
+  return set_names.user_by_name (name, out_uid);
+}
+
+static gboolean
+user_by_uid_once (uid_t uid, char **out_name)
+{
+  look_up_once (g_strdup_printf ("uid %u", (guint) uid));
+  return set_names.user_by_uid (uid, out_name);
+}
+
+/* A directory may be slow; every policy is read anew, so that nothing of this is older than it. */
+static void
+test_each_user_once (void)
+{
+  const PolicyNames names = { user_by_name_once, user_by_uid_once, set_names.user_in_group };
+  g_autoptr (Set) set = set_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) image = NULL;
+
+  set_put (set, "agents/other.agent", HEAD "User=agent-other\nOwner=hr.jones\nInitiators=hr.kim\n");
+  image = set_image (set);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (Policy) policy = NULL;
+
+      looked_up = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+      policy = policy_parse (image, &names, &error);
+      g_assert_no_error (error);
+      /* two agents, their owner, their initiator: by name and by uid */
+      g_assert_cmpuint (g_hash_table_size (looked_up), ==, 2 * 4);
+      g_hash_table_unref (looked_up);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -114,5 +162,6 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/load-agent/one-agent-a-uid", test_one_agent_a_uid);
   g_test_add_func ("/policy/load-agent/lookup", test_lookup);
   g_test_add_func ("/policy/load-agent/masked", test_masked);
+  g_test_add_func ("/policy/load-agent/each-user-once", test_each_user_once);
   return g_test_run ();
 }
