@@ -146,8 +146,12 @@ class BusBed(crash.Bed):
         self.faults.move_clocks(boottime=seconds,
                                 processes=[broker.process.pid] if broker.running else [])
 
-    def wait_for(self, condition, what, timeout=60, step=5.0):
-        """As world.wait_until(), while the boot's clock moves on: by 8 hours and a half at most."""
+    def wait_for(self, condition, what, timeout=240, step=5.0):
+        """As world.wait_until(), while the boot's clock moves on.
+
+        What the broker tries again after ten minutes takes 120 rounds: half a minute and more where
+        the machine is busy.
+        """
         end = time.monotonic() + timeout
         while True:
             found = condition()
