@@ -19,7 +19,7 @@ typedef struct
   Exchange *exchange;
   char *path;
   int wait_ms;
-  gboolean too_late;
+  gboolean taken_back, too_late;
 } Asking;
 
 static void
@@ -42,8 +42,12 @@ asking_answer (Asking *asking, const UsStatus *status)
 {
   Revision revision = asking->exchange->revision;
 
-  asking_end (asking, asking->too_late ? result_too_late (revision, asking->path, status)
-                                       : result_of_status (revision, asking->path, status));
+  if (asking->too_late)
+    asking_end (asking, result_too_late (revision, asking->path, status));
+  else if (asking->taken_back)
+    asking_end (asking, result_taken_back (revision, asking->path, status));
+  else
+    asking_end (asking, result_of_status (revision, asking->path, status));
 }
 
 static void
@@ -83,6 +87,7 @@ on_cancelled (GObject *source, GAsyncResult *result, gpointer data)
         }
       asking->too_late = TRUE;
     }
+  asking->taken_back = !asking->too_late;
   asking_wait (asking);
 }
 

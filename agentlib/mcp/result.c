@@ -199,6 +199,13 @@ result_for_task (Revision revision, const char *path, const UsStatus *status)
 }
 
 JsonTree *
+result_taken_back (Revision revision, const char *path, const UsStatus *status)
+{
+  return status_result (revision, path, status, "",
+                        us_status_get_state (status) != US_STATE_WITHDRAWN, NULL);
+}
+
+JsonTree *
 result_too_late (Revision revision, const char *path, const UsStatus *status)
 {
   return status_result (revision, path, status, "TOO LATE to take it back. ", TRUE, NULL);

@@ -22,6 +22,9 @@ JsonTree *result_of_error (Revision revision, const GError *error, UsExecuted ex
 /* result_for_task: as result_of_status(), with the name of the task that 2025-11-25 wants. */
 JsonTree *result_for_task (Revision revision, const char *path, const UsStatus *status);
 
+/* result_taken_back: as result_of_status(), but that it was withdrawn is no error. */
+JsonTree *result_taken_back (Revision revision, const char *path, const UsStatus *status);
+
 /* result_too_late: as result_of_status(), of a request that could not be taken back. */
 JsonTree *result_too_late (Revision revision, const char *path, const UsStatus *status);
 

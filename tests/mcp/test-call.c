@@ -338,6 +338,7 @@ test_status_and_cancel (Child *child, gconstpointer data)
   mock_set_state (child->mock, "withdrawn", "no", NULL);
   withdrawn = call (child, "request_cancel", "{\"request_id\":\"" MOCK_ID "\"}", "");
   g_assert_cmpstr (text_at (withdrawn, "result.structuredContent.state"), ==, "withdrawn");
+  g_assert_false (true_at (withdrawn, "result.isError"));
   mock_set_state (child->mock, "done", "yes", NULL);
   mock_set_error (child->mock, "Withdraw", "org.undersign1.Error.WrongState", "too-late: it ran");
   late = call (child, "request_cancel", "{\"request_id\":\"" MOCK_ID "\"}", "");
