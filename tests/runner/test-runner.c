@@ -674,6 +674,17 @@ test_describe_outcomes (void)
   check_described (runner, "crash", NULL);
 }
 
+/* A call that goes well, where the machine is not too slow for the limit. */
+static gboolean
+serves (Runner *runner)
+{
+  g_autofree char *outcome = runner_call (runner, HANDOVER_MODULE_EXECUTE,
+                                          null_call (runner, "done"), NULL, NULL, NULL);
+
+  (void) unlink (runner->marker);
+  return g_strcmp0 (outcome, "done") == 0;
+}
+
 static void
 test_hangs (void)
 {
@@ -692,7 +703,8 @@ test_hangs (void)
       marker = runner_marker (runner);
       (void) unlink (runner->marker);
       check_described (runner, "hang", NULL);
-      check_outcome (runner, "done", "done", TRUE);
+      for (guint n = 0; !serves (runner); n++)
+        g_assert_cmpuint (n, <, 30);
     }
   g_assert_true (g_str_has_prefix (marker, RUNNER_REQUEST " null.rehearse "));
 }

@@ -72,7 +72,7 @@ class Person:
         """Turns pages until the last; returns them and the fingerprint, None where there is none."""
         pages, number = [], 1
         while True:
-            match = screen.wait_for(rf"page ({number}) of (\d+)")
+            match = screen.wait_for(rf"page ({number}) of (\d+)(?=\D)")
             start, count = match.start(), int(match[2])
             if number == count:
                 break
