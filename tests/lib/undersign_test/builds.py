@@ -5,6 +5,7 @@ Built are the files that git knows or would add; without git, or outside a check
 what is hidden.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -39,14 +40,14 @@ def copy_source(root, target):
 class Build:
     """One way to compile the source."""
 
-    def __init__(self, name, work, options, compiler=None):
+    def __init__(self, name, work, options, environment=None):
         self.name = name
         self.options = options
         self.source = os.path.join(work, "source")
         self.path = os.path.join(work, name)
         self.home = os.path.join(work, f"{name}.home")
         self.log = os.path.join(work, f"{name}.log")
-        self.environment = {"CC": compiler} if compiler else {}
+        self.environment = environment or {}
         for folder in (self.path, self.home):
             os.mkdir(folder, 0o755)
             os.chown(folder, plain.USER.pw_uid, plain.USER.pw_gid)
@@ -55,10 +56,20 @@ class Build:
         return plain.run(argv, self.path, self.home, self.log,
                          extra={**self.environment, **(extra or {})}, timeout=timeout)
 
-    def compile(self):
-        """Whether it configured and compiled, without a warning."""
-        setup = ["meson", "setup", "--werror", *self.options, self.path, self.source]
-        return self.run(setup) == 0 and self.run(["meson", "compile", "-C", self.path]) == 0
+    def compile(self, beside=None):
+        """Whether it configured and compiled, without a warning: everything, or where @beside is given
+        what is installed and what that names."""
+        if self.run(["meson", "setup", "--werror", *self.options, self.path, self.source]) != 0:
+            return False
+        wanted = [] if beside is None else [*self.installed(), *beside]
+        return self.run(["ninja", "-C", self.path, *wanted]) == 0
+
+    def installed(self):
+        """What is installed, as ninja names it."""
+        targets = subprocess.run(["meson", "introspect", self.path, "--targets"], check=True,
+                                 capture_output=True)
+        return [os.path.relpath(name, self.path) for target in json.loads(targets.stdout)
+                if target["installed"] for name in target["filename"]]
 
     def tail(self, lines=40):
         with open(self.log, encoding="utf-8", errors="replace") as log:
