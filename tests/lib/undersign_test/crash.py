@@ -312,7 +312,7 @@ class Bed:
             self.faults.disarm()
             self.revive()
 
-    def awake(self, timeout=60):
+    def awake(self, timeout=120):
         """A worker is there again: while none can be started, the listener itself refuses."""
         end = time.monotonic() + timeout
         while True:
@@ -332,7 +332,7 @@ class Bed:
         """Whether it failed since the runner, whose workers died young, waits before it starts another."""
         return state == "failed" and "no worker can be started" in request.result
 
-    def works(self, timeout=60):
+    def works(self, timeout=120):
         """A whole request, from its beginning to its one execution, as soon as there are workers again."""
         end = time.monotonic() + timeout
         while True:
@@ -347,7 +347,7 @@ class Bed:
 
     # --- the executor's beginning ---
 
-    def start_harmed(self, timeout=20):
+    def start_harmed(self, timeout=60):
         """Starts the executor; returns once a worker answers or the fault has struck."""
         self.world.executor.start()
         connection = None
