@@ -317,6 +317,8 @@ worker_take_word (Listener *listener, Worker *worker, char word)
       worker->state = WORKER_BUSY;
       worker->kill_at = 0;
       listener->failures = 0;
+      listener->refusing = FALSE;
+      listener->not_before = 0;
       listener->pause_until = now_ms () + PAUSE_MS;
       break;
 

@@ -509,6 +509,22 @@ test_two_ready_one_left (void)
   ask_at_last (service, "one");
 }
 
+/* What failed while one was ready is no reason to refuse once that is taken: it may be over. */
+static void
+test_two_ready_none_failed_since (void)
+{
+  g_autoptr (Activated) service = service_new_two ("crash-but-first");
+  g_autoptr (GPtrArray) pids = NULL;
+
+  wait_for_starts (service, 1 + 3);
+  pids = starts (service);
+  while (kill (atoi (g_ptr_array_index (pids, 3)), 0) == 0)
+    g_usleep (1000);
+  drop (service, "crash-but-first");
+  for (guint i = 0; i < 4; i++)
+    ask (service, "one");
+}
+
 static void
 test_two_ready_reload (void)
 {
@@ -752,6 +768,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/prefork/worker-without-listener", test_worker_without_listener);
   g_test_add_func ("/base/prefork/two-ready", test_two_ready);
   g_test_add_func ("/base/prefork/two-ready-one-left", test_two_ready_one_left);
+  g_test_add_func ("/base/prefork/two-ready-none-failed-since", test_two_ready_none_failed_since);
   g_test_add_func ("/base/prefork/two-ready-reload", test_two_ready_reload);
   g_test_add_func ("/base/prefork/parallel", test_parallel);
   g_test_add_func ("/base/prefork/max-workers", test_max_workers);
