@@ -26,7 +26,8 @@ typedef struct
   uid_t broker_uid;       /* may send the kinds of the broker */
   uid_t admin_uid;        /* may send the kinds of the administrator */
   guint timeout;          /* seconds for one hand-over; 0 where the caller minds the time */
-  guint describe_timeout; /* seconds for a module that looks facts up, */
+  guint check_timeout;    /* seconds that a runner has to answer a check; a busier one passes */
+  guint describe_timeout; /* and a module that looks facts up, */
   guint module_timeout;   /* and for one that executes */
   gboolean (*reload) (GError **error); /* asks the listener for a new policy image */
 } ExecutorConfig;

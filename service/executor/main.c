@@ -19,6 +19,7 @@
 #define PROGRAM UNDERSIGN_LIBEXEC_DIR "/undersign-executor"
 #define BROKER_USER "undersign"
 #define TIMEOUT 10          /* seconds for a hand-over */
+#define CHECK_TIMEOUT 2
 #define DESCRIBE_TIMEOUT 25 /* seconds for a module's call; a runner gives up earlier */
 #define MODULE_TIMEOUT 120
 #define READY_WORKERS 2 /* an approval is an answer and at once an execution */
@@ -79,6 +80,7 @@ worker_main (void)
     .host = host,
     .admin_uid = 0,
     .timeout = TIMEOUT,
+    .check_timeout = CHECK_TIMEOUT,
     .describe_timeout = DESCRIBE_TIMEOUT,
     .module_timeout = MODULE_TIMEOUT,
     .reload = prefork_request_reload,

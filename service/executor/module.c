@@ -17,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK_SECONDS 2 /* that a runner has to answer; a busy one is not waited for */
 #define RESULT_MAX 1000 /* bytes, as undersign-module.h says */
 
 static char *
@@ -186,13 +185,13 @@ module_check (Executor *executor, const PolicyAction *action, GError **error)
   if (action->credential[0] == '\0')
     return TRUE;
 
-  sock = handover_connect (path, CHECK_SECONDS, error);
+  sock = handover_connect (path, executor->config->check_timeout, error);
   if (sock < 0 || !handover_send (sock, HANDOVER_MODULE_CHECK,
                                   g_variant_new (WIRE_MODULE_CHECK, action->credential), NULL, 0,
                                   error))
     return FALSE;
   polled.fd = sock;
-  return poll (&polled, 1, CHECK_SECONDS * 1000) == 0 ||
+  return poll (&polled, 1, (int) executor->config->check_timeout * 1000) == 0 ||
          handover_receive_reply (sock, WIRE_EMPTY, &reply, error);
 }
 

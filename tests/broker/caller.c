@@ -102,7 +102,7 @@ caller_begin_submit (Caller *caller, GVariant *parameters, GUnixFDList *fds, Pen
 {
   g_dbus_connection_call_with_unix_fd_list (
       caller->connection, US_BUS_NAME, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit", parameters,
-      NULL, G_DBUS_CALL_FLAGS_NONE, -1, fds, NULL, call_done, pending);
+      NULL, G_DBUS_CALL_FLAGS_NONE, NO_TIMEOUT, fds, NULL, call_done, pending);
 }
 
 static gboolean

@@ -219,6 +219,12 @@ test_large_with_key (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
+static gboolean
+has_prepared_five (gpointer bed)
+{
+  return fake_prepared (((Bed *) bed)->fake) >= 5;
+}
+
 /* Each of those that wait for the first is answered where that one fails, and when all ends. */
 static void
 test_key_fails (Bed *bed, gconstpointer config)
@@ -243,8 +249,7 @@ test_key_fails (Bed *bed, gconstpointer config)
   fake_hold (bed->fake);
   for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
     begin_large (agent, run, "k2", &pending[i]);
-  while (fake_prepared (bed->fake) < 5)
-    g_main_context_iteration (NULL, TRUE);
+  bed_wait (has_prepared_five, bed);
   bed_stop (bed);
   for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
     {

@@ -274,6 +274,7 @@ bench_set_up (Bench *bench, gconstpointer data)
     .host = BENCH_HOST,
     .broker_uid = getuid (),
     .admin_uid = getuid (),
+    .check_timeout = 60,
     .describe_timeout = 60,
     .module_timeout = 60,
     .reload = bench_reload,

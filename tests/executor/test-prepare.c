@@ -3,9 +3,12 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/clock.h"
+#include "service/base/fd.h"
 #include "tests/executor/bench.h"
 
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 static void
 prepare_refused (Bench *bench, const Request *request, UsError code, const char *reason)
@@ -386,6 +389,29 @@ test_credential_lacks (Bench *bench, gconstpointer data)
   g_assert_cmpuint (bench_executed (bench), ==, 0);
 }
 
+/* A runner that takes the question and does not answer it. */
+static void
+test_runner_busy (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_autoptr (Request) mail = bench_mail (bench);
+  g_autofree char *path = g_build_filename (bench->state, "mail.sock", NULL);
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  g_auto (Prepare) prepare = { 0 };
+  g_autoptr (GError) error = NULL;
+  autofd sock = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+  g_assert_cmpuint (g_strlcpy (address.sun_path, path, sizeof address.sun_path), <,
+                    sizeof address.sun_path);
+  g_assert_cmpint (bind (sock, (struct sockaddr *) &address, sizeof address), ==, 0);
+  g_assert_cmpint (listen (sock, 1), ==, 0);
+  bench->config.runner_dir = bench->state;
+  bench->config.check_timeout = 1;
+  assert_good (client_prepare (&bench->client, mail, &prepare, &error), &error);
+  g_assert_cmpstr (prepare.decision, ==, "ask");
+  g_assert_cmpuint (bench->checked, ==, 0);
+}
+
 /* Of an action without facts, too, and without credential. */
 static void
 test_no_runner (Bench *bench, gconstpointer data)
@@ -434,6 +460,7 @@ main (int argc, char **argv)
   bench_test ("/executor/prepare/facts", test_facts);
   bench_test ("/executor/prepare/runner-is-away", test_runner_is_away);
   bench_test ("/executor/prepare/credential-lacks", test_credential_lacks);
+  bench_test ("/executor/prepare/runner-busy", test_runner_busy);
   bench_test ("/executor/prepare/no-runner", test_no_runner);
   bench_test ("/executor/prepare/allow", test_allow);
   return g_test_run ();
