@@ -4,6 +4,8 @@
  * after a line "@FOLDER/NAME.SUFFIX".  Of a set that loads everything is asked that can be asked:
  * no irreversible action may be allowed, and nobody barred may approve.
  */
+#include "service/policy/fault.h"
+#include "service/policy/load.h"
 #include "service/policy/policy.h"
 #include "tests/fuzz/policy-image.h"
 #include "tests/fuzz/refusal.h"
@@ -99,6 +101,24 @@ ask_everything (const Policy *policy)
     }
 }
 
+/* As where files could not be read: each is a fault, so that nothing can come of it. */
+static void
+check_beside_unread (GBytes *image)
+{
+  static const char *const away[] = { "modules/away", "agents/", OBJECTS "/" };
+  g_autoptr (GHashTable) unread = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (Faults) faults = faults_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (away); i++)
+    {
+      faults_add (faults, away[i], 0, "cannot be read");
+      g_hash_table_add (unread, g_strdup (away[i]));
+    }
+  g_assert (load_image (image, &people_names, faults, unread) == NULL);
+  g_assert (!faults_report (faults, &error) && error != NULL);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -115,6 +135,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   refusal_seen (error);
   if (policy != NULL)
     ask_everything (policy);
+  check_beside_unread (image);
   people_forget ();
   return 0;
 }
