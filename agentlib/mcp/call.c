@@ -30,7 +30,7 @@ typedef struct
   gboolean as_task;
   char *action, *run;
   UsSubmission *submission;
-  GHashTable *before; /* paths of the requests that were there before */
+  GHashTable *before; /* paths of the requests that were there before; whether each had ended */
   gint64 submitted;   /* when, monotonic */
   GError *lost;       /* Submit() ended without an answer */
   char *path;
@@ -176,16 +176,16 @@ call_wait (Call *call)
 
 /* --- submitting --- */
 
-/* Whether a request of this action is there that was not there before. */
+/* Whether a request of this action is there that had not ended before: it may be what was submitted. */
 static gboolean
-has_new_request (Call *call, GVariant *requests)
+has_live_request (Call *call, GVariant *requests)
 {
   GVariantIter iter;
   const char *path, *action;
 
   g_variant_iter_init (&iter, requests);
   while (g_variant_iter_loop (&iter, "(&o&s&s)", &path, &action, NULL))
-    if (strcmp (action, call->action) == 0 && !g_hash_table_contains (call->before, path))
+    if (strcmp (action, call->action) == 0 && !g_hash_table_lookup (call->before, path))
       return TRUE;
   return FALSE;
 }
@@ -196,7 +196,7 @@ on_looked (GObject *source, GAsyncResult *result, gpointer data)
   Call *call = data;
   g_autoptr (GVariant) requests = us_client_list_requests_finish (US_CLIENT (source), result, NULL);
   gboolean answered = g_get_monotonic_time () - call->submitted < ANSWERED_US;
-  gboolean none = answered && requests != NULL && !has_new_request (call, requests);
+  gboolean none = answered && requests != NULL && !has_live_request (call, requests);
   g_autoptr (GError) error = g_steal_pointer (&call->lost);
 
   call_refuse (call, error, none ? US_EXECUTED_NO : US_EXECUTED_UNKNOWN);
@@ -232,7 +232,8 @@ on_requests (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GVariant) requests =
       us_client_list_requests_finish (US_CLIENT (source), result, &error);
   GVariantIter iter;
-  const char *path;
+  const char *path, *word;
+  UsState state;
 
   if (requests == NULL || exchange_is_cancelled (call->exchange))
     {
@@ -241,8 +242,10 @@ on_requests (GObject *source, GAsyncResult *result, gpointer data)
     }
   call->before = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_variant_iter_init (&iter, requests);
-  while (g_variant_iter_loop (&iter, "(&o&s&s)", &path, NULL, NULL))
-    g_hash_table_add (call->before, g_strdup (path));
+  while (g_variant_iter_loop (&iter, "(&o&s&s)", &path, NULL, &word))
+    g_hash_table_insert (
+        call->before, g_strdup (path),
+        GINT_TO_POINTER (us_state_from_string (word, &state) && us_state_has_ended (state)));
   call->submitted = g_get_monotonic_time ();
   /* Not to be cancelled: what it makes must be known, to be withdrawn. */
   us_client_submit_async (call_client (call), call->run, call->submission, NULL, on_submitted,

@@ -134,6 +134,31 @@ test_lost_submit (Child *child, gconstpointer data)
   g_assert_true (true_at (unreadable, "result.isError"));
 }
 
+/* What waited before may be what the lost Submit() came to: it may run. */
+static void
+test_lost_submit_beside_another (Child *child, gconstpointer data)
+{
+  static const struct
+  {
+    const char *state;
+    const char *executed;
+  } rows[] = { { "pending", "unknown" }, { "approved", "unknown" }, { "executing", "unknown" },
+               { "of-tomorrow", "unknown" }, { "denied", "no" }, { "done", "no" } };
+
+  mock_set_error (child->mock, "Submit", "org.undersign1.Error.Unavailable", "unreachable: test");
+  hello (child, "");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *list = g_strdup_printf (
+          "([(objectpath '" MOCK_REQUEST "', 'mail.send', '%s')],)", rows[i].state);
+      g_autoptr (JsonTree) answer = NULL;
+
+      mock_set_reply (child->mock, "ListRequests", list);
+      answer = call (child, "mail_send", ARGUMENTS, "");
+      g_assert_cmpstr (text_at (answer, "result.structuredContent.executed"), ==, rows[i].executed);
+    }
+}
+
 /* --- the list --- */
 
 static void
@@ -509,6 +534,7 @@ main (int argc, char *argv[])
     { "bad-identity", test_bad_identity },
     { "refusals", test_refusals },
     { "lost-submit", test_lost_submit },
+    { "lost-submit-beside-another", test_lost_submit_beside_another },
     { "list", test_list },
     { "pending", test_pending },
     { "done-in-the-hold", test_done_in_the_hold },
