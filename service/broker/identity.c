@@ -167,6 +167,14 @@ identity_lookup (Identity *identity, const char *name, IdentityCallback callback
   g_array_append_val (peer->waiting, one);
 }
 
+gboolean
+identity_is_known (const Identity *identity, const char *name)
+{
+  const Peer *peer = g_hash_table_lookup (identity->peers, name);
+
+  return peer != NULL && peer->is_known;
+}
+
 void
 identity_forget (Identity *identity, const char *name)
 {

@@ -35,6 +35,9 @@ void identity_lookup (Identity *identity,
                       IdentityCallback callback,
                       gpointer data);
 
+/* identity_is_known: the name was found and has not left. */
+gboolean identity_is_known (const Identity *identity, const char *name);
+
 /* identity_forget: the name has left the bus. */
 void identity_forget (Identity *identity, const char *name);
 

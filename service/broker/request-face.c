@@ -38,7 +38,7 @@ request_was_resolved (const Request *request)
 }
 
 static GVariant *
-details_of (Broker *broker, const Request *request, uid_t caller)
+details_of (Broker *broker, const Request *request, const Call *call)
 {
   g_autofree char *digest = digest_to_string (record_digest (request->record));
   gboolean card =
@@ -55,7 +55,9 @@ details_of (Broker *broker, const Request *request, uid_t caller)
   add (&builder, "reason", g_variant_new_string (request->reason));
   add (&builder, "result", g_variant_new_string (request->result));
   add (&builder, "resolved", g_variant_new_boolean (request_was_resolved (request)));
-  add (&builder, "watchers", g_variant_new_uint32 (signals_watchers (request, caller)));
+  add (&builder, "watchers", g_variant_new_uint32 (signals_watchers (request, call_uid (call))));
+  add (&builder, "made-here",
+       g_variant_new_boolean (g_strcmp0 (request->maker, call_sender (call)) == 0));
   add (&builder, "answers", g_variant_new_uint32 (request->answers));
   add (&builder, "needed", g_variant_new_uint32 (request->needed));
   add_path (&builder, "supersedes", request->supersedes);
@@ -71,7 +73,7 @@ handle_get_state (Broker *broker, Call *call, Request *request)
       limits_ask (broker->limits, call_uid (call), clock_boottime ()))
     hand_over_settle (broker, request);
   call_return (call, g_variant_new ("(s@a{sv})", request_state_name (request->state),
-                                    details_of (broker, request, call_uid (call))));
+                                    details_of (broker, request, call)));
 }
 
 void
@@ -84,6 +86,13 @@ handle_watch (Broker *broker, Call *call, Request *request)
     call_return (call, NULL);
   else
     call_fail (call, error);
+}
+
+void
+handle_unwatch (Broker *broker, Call *call, Request *request)
+{
+  signals_unwatch (request, call_sender (call));
+  call_return (call, NULL);
 }
 
 void

@@ -116,6 +116,7 @@ struct Request
   GError *doubt;         /* what a hand-over was answered with that only the ledger can explain */
   guint verifying;       /* assertions that the executor is looking at */
   GPtrArray *statements; /* IssuedStatement, oldest first */
+  char *maker;           /* (nullable): unique name of the connection whose Submit() made it */
   GPtrArray *watchers;   /* Watcher */
   GPtrArray *waiting;    /* Call: to be answered when the hand-over is decided */
   gpointer deadline_timer, retry_timer;

@@ -98,6 +98,15 @@ signals_watch (Signals *signals, Request *request, const char *name, uid_t uid, 
 }
 
 void
+signals_unwatch (Request *request, const char *name)
+{
+  guint i = 0;
+
+  if (find_watcher (request, name, &i))
+    g_ptr_array_remove_index_fast (request->watchers, i);
+}
+
+void
 signals_forget (Signals *signals, const char *name, GHashTable *requests)
 {
   GHashTableIter iter;
@@ -106,13 +115,7 @@ signals_forget (Signals *signals, const char *name, GHashTable *requests)
   g_hash_table_remove (signals->cards, name);
   g_hash_table_iter_init (&iter, requests);
   while (g_hash_table_iter_next (&iter, NULL, &value))
-    {
-      Request *request = value;
-      guint i = 0;
-
-      if (find_watcher (request, name, &i))
-        g_ptr_array_remove_index_fast (request->watchers, i);
-    }
+    signals_unwatch (value, name);
 }
 
 gboolean

@@ -22,10 +22,11 @@ void signals_free (Signals *signals);
 
 /* signals_register: this connection shows cards to @uid, until it leaves. */
 gboolean signals_register (Signals *signals, const char *name, uid_t uid, GError **error);
-/* signals_watch: it hears of this request, until that ends.  Each uid has places of its own, so that
+/* signals_watch: it hears of this request, until that ends or it unwatches it.  Each uid has places of its own, so that
  * an agent's connections keep nobody from hearing what became of an answer. */
 gboolean
 signals_watch (Signals *signals, Request *request, const char *name, uid_t uid, GError **error);
+void signals_unwatch (Request *request, const char *name);
 /* signals_watchers: how many connections of @uid hear of it. */
 guint signals_watchers (const Request *request, uid_t uid);
 /* signals_forget: it has left the bus.  @requests: id → Request, those that may be watched */

@@ -101,7 +101,8 @@ initiator_check (Executor *executor, Proposal *proposal, const char *uid_text, G
                          "name and uid of the initiator are not each other's");
   if (strcmp (proposal->agent->owner, name) != 0 && !strv_has (proposal->agent->initiators, name))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_NOT_ELIGIBLE,
-                         "%s may not open a run for agent %s", name, proposal->agent->name);
+                         "the initiator of the run may not open one for agent %s any more",
+                         proposal->agent->name);
   proposal->initiator_uid = uid;
   return TRUE;
 }

@@ -163,6 +163,40 @@ test_watcher_leaves (Bed *bed, gconstpointer config)
     }
 }
 
+/* It is not counted and hears nothing more; the others are and do. */
+static void
+test_unwatch (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) second = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *changed = g_strdup_printf ("Changed %s withdrawn\n", path);
+  g_autoptr (GVariant) withdrawn = NULL;
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GVariant) first = watch (agent, path, NULL);
+      g_autoptr (GVariant) other = watch (second, path, NULL);
+      g_autoptr (GVariant) gone = NULL;
+      g_autoptr (GVariant) again = NULL; /* it is no error */
+
+      assert_watchers (agent, path, 2);
+      gone = caller_call (agent, path, US_INTERFACE_REQUEST, "Unwatch", NULL, &error);
+      g_assert_no_error (error);
+      assert_watchers (agent, path, 1);
+      again = caller_call (agent, path, US_INTERFACE_REQUEST, "Unwatch", NULL, &error);
+      g_assert_no_error (error);
+      assert_watchers (agent, path, 1);
+    }
+  withdrawn = caller_call (agent, path, US_INTERFACE_REQUEST, "Withdraw", NULL, &error);
+  g_assert_no_error (error);
+  wait_heard (second, changed);
+  wait_state (agent, path, "withdrawn");
+  g_assert_cmpstr (agent->heard->str, ==, "");
+}
+
 static void
 wait_card_closed (Caller *agent, const char *path)
 {
@@ -331,6 +365,7 @@ main (int argc, char *argv[])
   bed_test ("/cards/signals", NULL, test_signals);
   bed_test ("/cards/watchers", NULL, test_watchers);
   bed_test ("/cards/watcher-leaves", NULL, test_watcher_leaves);
+  bed_test ("/cards/unwatch", NULL, test_unwatch);
   bed_test ("/cards/card-leaves", NULL, test_card_leaves);
   bed_test ("/cards/card", NULL, test_card);
   bed_test ("/cards/card-of-others", NULL, test_card_of_others);

@@ -73,6 +73,108 @@ test_same_at_once (Bed *bed, gconstpointer config)
     pending_clear (&pending[i]);
 }
 
+static gboolean
+is_made_here (Caller *caller, const char *path)
+{
+  g_autoptr (GVariant) details = NULL;
+  gboolean made_here = FALSE;
+
+  g_free (caller_state (caller, path, &details));
+  g_assert_true (g_variant_lookup (details, "made-here", "b", &made_here));
+  return made_here;
+}
+
+/* Of two that asked for the same one made it, and is told so: nobody else, and nobody later. */
+static void
+test_made_here (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) maker = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) joiner = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (maker, "ticket");
+  g_autofree char *path = caller_submit (maker, run, "a@example.com", NULL);
+  g_autofree char *joined = caller_submit (joiner, run, "a@example.com", NULL);
+  g_autofree char *other = caller_submit (joiner, run, "b@example.com", NULL);
+
+  g_assert_cmpstr (joined, ==, path);
+  g_assert_true (is_made_here (maker, path));
+  g_assert_false (is_made_here (joiner, path));
+  g_assert_false (is_made_here (jones, path));
+  g_assert_true (is_made_here (joiner, other));
+  g_assert_false (is_made_here (maker, other));
+  bed_stop (bed);
+  bed_start (bed);
+  g_assert_false (is_made_here (maker, path));
+}
+
+static gboolean
+has_prepared_two (gpointer bed)
+{
+  return fake_prepared (((Bed *) bed)->fake) == 2;
+}
+
+typedef struct
+{
+  Caller *caller;
+  const char *path;
+} Watched;
+
+static gboolean
+has_no_watchers (gpointer data)
+{
+  const Watched *watched = data;
+  g_autoptr (GVariant) details = NULL;
+  guint32 found = 0;
+
+  g_free (caller_state (watched->caller, watched->path, &details));
+  return g_variant_lookup (details, "watchers", "u", &found) && found == 0;
+}
+
+static guint
+count_requests (Caller *caller)
+{
+  g_autoptr (GVariant) reply = caller_agent (caller, "ListRequests", NULL, NULL);
+  g_autoptr (GVariant) requests = g_variant_get_child_value (reply, 0);
+
+  return (guint) g_variant_n_children (requests);
+}
+
+/* What was under way has made a request, or has given its place back. */
+static gboolean
+has_made_or_not (gpointer data)
+{
+  const Watched *watched = data;
+
+  return limits_pending_all (watched->caller->bed->broker->limits) == 1 ||
+         count_requests (watched->caller) == 2;
+}
+
+/* A caller that leaves before its request is made leaves none. */
+static void
+test_caller_leaves (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) leaver = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GVariant) watch =
+      caller_call (leaver, path, US_INTERFACE_REQUEST, "Watch", NULL, NULL);
+  Watched watched = { agent, path };
+  g_auto (Pending) left = { 0 };
+
+  fake_hold (bed->fake);
+  caller_begin (leaver, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
+                mail_parameters (run, "left@example.com", NULL), &left);
+  bed_wait (has_prepared_two, bed);
+  g_clear_pointer (&leaver, caller_free);
+  pending_wait (&left);
+  /* What the daemon hears of all that left, it has heard of this one. */
+  bed_wait (has_no_watchers, &watched);
+  fake_release (bed->fake);
+  bed_wait (has_made_or_not, &watched);
+  g_assert_cmpuint (count_requests (agent), ==, 1);
+}
+
 #define KEY "{'idempotency-key': <'k1'>}"
 
 static void
@@ -299,6 +401,8 @@ main (int argc, char *argv[])
   sample_quiet ();
   bed_test ("/same/same-intent", NULL, test_same_intent);
   bed_test ("/same/same-at-once", NULL, test_same_at_once);
+  bed_test ("/same/made-here", NULL, test_made_here);
+  bed_test ("/same/caller-leaves", NULL, test_caller_leaves);
   bed_test ("/same/key", NULL, test_key);
   bed_test ("/same/key-of-denied", NULL, test_key_of_denied);
   bed_test ("/same/key-adopted", NULL, test_key_adopted);

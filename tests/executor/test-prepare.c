@@ -21,6 +21,9 @@ prepare_refused (Bench *bench, const Request *request, UsError code, const char 
     g_test_message ("%s", error->message);
   g_assert_false (prepared);
   g_assert_cmpstr (us_error_name ((UsError) error->code), ==, us_error_name (code));
+  /* It goes to the agent: who the initiator is does not. */
+  if (request->initiator[0] != '\0')
+    g_assert_null (strstr (error->message, request->initiator));
   assert_refused (prepared, &error, reason);
 }
 

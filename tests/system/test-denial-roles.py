@@ -80,7 +80,7 @@ class Roles(Denial):
     def test_another_agents_request(self):
         path = self.pending({"target": "mine"})
         other = self.peer(OTHER)
-        for member in ("GetState", "Watch", "Withdraw"):
+        for member in ("GetState", "Watch", "Unwatch", "Withdraw"):
             error = other.error(bus.REQUEST, member, path=path)
             nothing = other.error(bus.REQUEST, member, path=f"{ROOT}/request/{'0' * 32}")
             self.assertEqual((error.name, error.text), (bus.ERROR + "NotFound", nothing.text))
@@ -175,8 +175,9 @@ class Roles(Denial):
         for user in ("nobody", "undersign-null", "alice"):
             self.all_refused(user, bus.AGENT, agent_calls(self.run_id), "NotAgent")
             self.all_refused(user, bus.APPROVER, approver_calls(path), "NotApprover")
-            self.all_refused(user, bus.REQUEST, dict.fromkeys(("GetState", "Watch", "Withdraw"),
-                                                              (None, None)), "NotFound", path)
+            members = ("GetState", "Watch", "Unwatch", "Withdraw")
+            self.all_refused(user, bus.REQUEST, dict.fromkeys(members, (None, None)), "NotFound",
+                             path)
         self.assert_state(path, "pending")
 
     def test_a_person_is_no_agent(self):
