@@ -4,6 +4,7 @@
 
 #include "service/admin/admin.h"
 #include "service/admin/enrolment.h"
+#include "service/mechanism/mechanism.h"
 
 G_BEGIN_DECLS
 

@@ -9,7 +9,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/admin/encrypt.h"
-#include "service/admin/option.h"
+#include "service/mechanism/option.h"
 #include "service/admin/systemd.h"
 #include "service/base/clock.h"
 #include "service/base/file.h"

@@ -8,7 +8,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/admin/executor.h"
-#include "service/admin/option.h"
+#include "service/mechanism/option.h"
 #include "service/admin/relying-party.h"
 #include "service/base/encode.h"
 #include "service/base/handover.h"

@@ -7,7 +7,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
-#include "service/admin/option.h"
+#include "service/mechanism/option.h"
 #include "service/base/clock.h"
 #include "service/base/encode.h"
 #include "service/base/fd.h"

@@ -7,33 +7,51 @@
 
 #include "dbus/names.h"
 
-#define ACTION(name) "org.undersign1." name
+static GVariant *handle (MechanismCall *call, GError **error);
+
+#define MEMBER(name, signature, action, bound, handler)                                            \
+  {                                                                                                \
+    { name, signature, "org.undersign1." action, bound, NULL, handle }, handler                    \
+  }
 
 static const AdminMember members[] = {
-  { "BeginEnroll", "(sa{sv})", ACTION ("enroll"), FALSE, handle_begin_enroll },
-  { "FinishEnroll", "(sa{sv})", ACTION ("enroll"), TRUE, handle_finish_enroll },
-  { "ListPasskeys", "()", ACTION ("list-passkeys"), FALSE, handle_list_passkeys },
-  { "RevokePasskey", "(ay)", ACTION ("revoke-passkey"), FALSE, handle_revoke_passkey },
-  { "SetCredential", "(ssh)", ACTION ("set-credential"), FALSE, handle_set_credential },
-  { "RemoveCredential", "(ss)", ACTION ("remove-credential"), FALSE, handle_remove_credential },
-  { "ReloadPolicy", "()", ACTION ("reload-policy"), FALSE, handle_reload_policy },
-  { "Halt", "(s)", ACTION ("halt"), FALSE, handle_halt },
-  { "Resume", "(s)", ACTION ("resume"), FALSE, handle_resume },
-  { "Resolve", "(sss)", ACTION ("resolve"), FALSE, handle_resolve },
-  { "ReadAudit", "(tu)", ACTION ("read-audit"), FALSE, handle_read_audit },
-  { "GetCheckpoint", "()", ACTION ("get-checkpoint"), FALSE, handle_get_checkpoint },
-  { "PruneAudit", "(s)", ACTION ("prune-audit"), FALSE, handle_prune_audit },
-  { "Status", "()", ACTION ("status"), FALSE, handle_status },
+  MEMBER ("BeginEnroll", "(sa{sv})", "enroll", FALSE, handle_begin_enroll),
+  MEMBER ("FinishEnroll", "(sa{sv})", "enroll", TRUE, handle_finish_enroll),
+  MEMBER ("ListPasskeys", "()", "list-passkeys", FALSE, handle_list_passkeys),
+  MEMBER ("RevokePasskey", "(ay)", "revoke-passkey", FALSE, handle_revoke_passkey),
+  MEMBER ("SetCredential", "(ssh)", "set-credential", FALSE, handle_set_credential),
+  MEMBER ("RemoveCredential", "(ss)", "remove-credential", FALSE, handle_remove_credential),
+  MEMBER ("ReloadPolicy", "()", "reload-policy", FALSE, handle_reload_policy),
+  MEMBER ("Halt", "(s)", "halt", FALSE, handle_halt),
+  MEMBER ("Resume", "(s)", "resume", FALSE, handle_resume),
+  MEMBER ("Resolve", "(sss)", "resolve", FALSE, handle_resolve),
+  MEMBER ("ReadAudit", "(tu)", "read-audit", FALSE, handle_read_audit),
+  MEMBER ("GetCheckpoint", "()", "get-checkpoint", FALSE, handle_get_checkpoint),
+  MEMBER ("PruneAudit", "(s)", "prune-audit", FALSE, handle_prune_audit),
+  MEMBER ("Status", "()", "status", FALSE, handle_status),
 };
 
-const AdminMember *
+static GVariant *
+handle (MechanismCall *call, GError **error)
+{
+  const AdminMember *member = (const AdminMember *) call->member;
+  const AdminCall handed = { .state = mechanism_data (call->mechanism),
+                             .body = call->body,
+                             .fds = call->fds,
+                             .sender = call->sender,
+                             .uid = call->uid };
+
+  return member->handler (&handed, error);
+}
+
+const MechanismMember *
 member_find (const char *interface, const char *name)
 {
   if (g_strcmp0 (interface, US_INTERFACE_ADMIN) != 0)
     return NULL;
   for (gsize i = 0; i < G_N_ELEMENTS (members); i++)
-    if (g_strcmp0 (members[i].name, name) == 0)
-      return &members[i];
+    if (g_strcmp0 (members[i].common.name, name) == 0)
+      return &members[i].common;
   return NULL;
 }
 

@@ -11,16 +11,12 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  const char *name;
-  const char *signature; /* of the body, "()" for none */
-  const char *action;    /* the polkit action */
-  /* TRUE: an earlier call of the same caller was authorised and this one is bound to it */
-  gboolean bound;
+  MechanismMember common; /* the first member: the mechanism knows no more of it */
   AdminHandler handler;
 } AdminMember;
 
 /* member_find: NULL for anything that is not in the table. */
-const AdminMember *member_find (const char *interface, const char *name);
+const MechanismMember *member_find (const char *interface, const char *name);
 
 /* member_at: the table in order; NULL after the last. */
 const AdminMember *member_at (guint i);

@@ -66,6 +66,7 @@ struct BusRelay
   GQueue handed;       /* (element-type Handed) */
   gsize handed_size;
   guint64 passed;
+  char *heard; /* (nullable): unique name of who may send signals */
   int wake_fd;
 };
 
@@ -108,6 +109,17 @@ judge_call (BusRelay *relay, const BusHeader *header, BusParcel *parcel)
 }
 
 static gboolean
+is_heard (BusRelay *relay, const char *sender)
+{
+  gboolean found = FALSE;
+
+  g_mutex_lock (&relay->lock);
+  found = relay->heard != NULL && strcmp (relay->heard, sender) == 0;
+  g_mutex_unlock (&relay->lock);
+  return found;
+}
+
+static gboolean
 judge_message (const BusHeader *header, BusParcel *parcel, gpointer data)
 {
   BusRelay *relay = data;
@@ -119,7 +131,9 @@ judge_message (const BusHeader *header, BusParcel *parcel, gpointer data)
     return judge_call (relay, header, parcel);
   if (by_bus)
     return header->body_size <= DRIVER_MAX && header->n_fds <= DRIVER_FDS_MAX;
-  return header->type != BUS_SIGNAL && header->body_size <= REPLY_MAX && header->n_fds == 0;
+  if (header->type == BUS_SIGNAL && !is_heard (relay, header->sender))
+    return FALSE;
+  return header->body_size <= REPLY_MAX && header->n_fds == 0;
 }
 
 /* A call that is all there: GDBus gets it unless it would become too much. */
@@ -505,6 +519,7 @@ bus_relay_unref (BusRelay *relay)
   if (relay->stream == NULL)
     fd_clear (&relay->bus_fd);
   g_clear_object (&relay->stream);
+  g_free (relay->heard);
   g_mutex_clear (&relay->lock);
   g_free (relay);
 }
@@ -547,6 +562,15 @@ bus_relay_taken (BusRelay *relay, guint32 serial)
   if (is_blocked)
     wake (relay);
   return ticket;
+}
+
+void
+bus_relay_hear (BusRelay *relay, const char *sender)
+{
+  g_mutex_lock (&relay->lock);
+  g_free (relay->heard);
+  relay->heard = g_strdup (sender);
+  g_mutex_unlock (&relay->lock);
 }
 
 guint64

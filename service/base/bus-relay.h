@@ -5,7 +5,8 @@
  * asks whether it may pass, and throws away the body of what may not as it comes.
  *
  * Calls pass in turns, one lane after the other, and no more of them than GDBus is done with.
- * Signals and replies pass where they are the bus's, replies of others where they are small.
+ * Signals and replies pass where they are the bus's, replies of others where they are small, and
+ * so do signals of the one that bus_relay_hear() names.
  */
 #pragma once
 
@@ -64,6 +65,10 @@ void bus_relay_open (BusRelay *relay);
  * Returns: (transfer full): its ticket; NULL after bus_relay_close()
  */
 gpointer bus_relay_taken (BusRelay *relay, guint32 serial);
+
+/* bus_relay_hear: small signals of @sender, a unique name, pass too, and those of who was heard
+ * before no more.  @sender: (nullable) */
+void bus_relay_hear (BusRelay *relay, const char *sender);
 
 /* bus_relay_passed: bytes of calls that went to GDBus until now. */
 guint64 bus_relay_passed (BusRelay *relay);

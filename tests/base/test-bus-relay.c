@@ -390,6 +390,32 @@ test_signals (Fixture *fixture, gconstpointer data)
   g_assert_cmpint (g_atomic_int_get (&fixture->signals), ==, 1);
 }
 
+/* Small signals of the one that is heard pass, until another is. */
+static void
+test_heard (Fixture *fixture, gconstpointer data)
+{
+  static const char *const senders[] = { ":1.7", ":1.8", ":1.7" };
+  g_autofree char *large = g_strnfill (100 * 1024, 'x');
+
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autoptr (GDBusMessage) signal =
+          g_dbus_message_new_signal ("/a", "org.example.Some", "Signal");
+
+      if (i == 0)
+        bus_relay_hear (fixture->relay, ":1.7");
+      if (i == 2)
+        bus_relay_hear (fixture->relay, ":1.8");
+      g_dbus_message_set_sender (signal, i < 3 ? senders[i] : ":1.8");
+      g_dbus_message_set_serial (signal, i + 1);
+      if (i == 3)
+        g_dbus_message_set_body (signal, g_variant_new ("(s)", large));
+      send_message (fixture, signal, FALSE, 100, -1);
+      assert_passes (fixture, 20 + i);
+      g_assert_cmpint (g_atomic_int_get (&fixture->signals), ==, 1);
+    }
+}
+
 /* A bus may say who calls by a descriptor, too. */
 static void
 test_driver_fds (Fixture *fixture, gconstpointer data)
@@ -577,6 +603,7 @@ main (int argc, char **argv)
   add ("too-much", test_too_much);
   add ("large", test_large);
   add ("signals", test_signals);
+  add ("heard", test_heard);
   add ("driver-fds", test_driver_fds);
   add ("unread", test_unread);
   add ("turns", test_turns);

@@ -5,7 +5,7 @@
 Those that own a name survive the most that may wait for an answer, and root can reach the executor.
 
 GDBus takes a message apart before a filter sees it: one of many small variants becomes up to 140
-times as large (measured with GLib 2.74).  The bounds of what waits are in bus.h and admin.c.
+times as large (measured with GLib 2.74).  The bounds of what waits are in bus.h and mechanism.h.
 """
 import os
 import re
@@ -15,7 +15,8 @@ GROWTH = 140
 SPOOL_MAX = 1024**3  # SpoolBytesAll, read back into memory by a restart
 UNITS = {
     "service/broker/undersignd.service.in": ("service/broker/bus.h", "BUS_ALL_BYTES_MAX", SPOOL_MAX),
-    "service/admin/undersign-admin.service.in": ("service/admin/admin.c", "ALL_BYTES_MAX", 0),
+    "service/admin/undersign-admin.service.in": (
+        "service/mechanism/mechanism.h", "MECHANISM_BYTES_MAX", 0),
 }
 PENDING_MAX, FILES_MAX = 1000, 16  # of PendingAll=, and of a request
 FACTORS = {"K": 1024, "M": 1024**2, "G": 1024**3}

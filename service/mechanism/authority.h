@@ -13,6 +13,7 @@ typedef void (*AuthorityDone) (const GError *error, gpointer data);
  * authority_check:
  * @bus: the system bus
  * @action: the polkit action
+ * @details: (nullable) (transfer floating): of type a{ss}
  * @sender: the caller's unique name, which is the subject
  * @interactive: whether polkit may ask a person
  * @seconds: after which there is no answer: the check is cancelled, the call denied
@@ -21,6 +22,7 @@ typedef void (*AuthorityDone) (const GError *error, gpointer data);
  */
 void authority_check (GDBusConnection *bus,
                       const char *action,
+                      GVariant *details,
                       const char *sender,
                       gboolean interactive,
                       guint seconds,

@@ -3,7 +3,7 @@
  * polkit over D-Bus.  polkit itself waits for ever for a person, so the time-out is ours.  No
  * polkit, an error of it, an answer of another shape and no answer in time are all a denial.
  */
-#include "service/admin/authority.h"
+#include "service/mechanism/authority.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
@@ -96,6 +96,7 @@ on_timeout (gpointer data)
 void
 authority_check (GDBusConnection *bus,
                  const char *action,
+                 GVariant *details,
                  const char *sender,
                  gboolean interactive,
                  guint seconds,
@@ -118,7 +119,8 @@ authority_check (GDBusConnection *bus,
   g_variant_builder_add (&subject, "{sv}", "name", g_variant_new_string (sender));
   g_dbus_connection_call (
       bus, POLKIT_NAME, POLKIT_PATH, POLKIT_INTERFACE, "CheckAuthorization",
-      g_variant_new ("((sa{sv})sa{ss}us)", "system-bus-name", &subject, action, NULL,
+      g_variant_new ("((sa{sv})s@a{ss}us)", "system-bus-name", &subject, action,
+                     details != NULL ? details : g_variant_new ("a{ss}", NULL),
                      interactive ? POLKIT_ALLOW_INTERACTION : 0u, check->cancellation),
       NULL, G_DBUS_CALL_FLAGS_NONE, G_MAXINT, check->cancellable, on_answer, check);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Strict reading of values that came over the bus.  Nothing is rewritten and nothing is ignored. */
-#include "service/admin/option.h"
+#include "service/mechanism/option.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
