@@ -248,7 +248,7 @@ attempt_send (Broker *broker,
   attempt->uid = call_uid (call);
   attempt->reason = g_strdup (reason);
   request->verifying++;
-  executor_call (broker->executor, HANDOVER_ANSWER, EXECUTOR_NO_AGENT,
+  executor_call (broker->executor, HANDOVER_ANSWER, attempt->uid,
                  g_variant_new ("(@" WIRE_PREPARED "s@ay@aysss@ay@ay@ays)", request->prepared,
                                 issued->approves ? "approve" : "deny", answered->statement,
                                 answered->credential, issued->nonce, issued->issued,

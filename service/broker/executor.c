@@ -18,6 +18,7 @@
 typedef enum
 {
   LANE_QUICK,   /* what a person or the start of a call waits for */
+  LANE_ANSWER,  /* what a person has signed: one after the other, as their passkey counts */
   LANE_LOOK,    /* what a person may ask for as often as they like, and nothing waits for */
   LANE_PREPARE, /* may wait for a module's describe */
   LANE_EXECUTE, /* waits for a module */
@@ -32,6 +33,7 @@ static const struct
   guint seconds; /* from the call to the reply, waiting for a place included */
 } lanes[LANE_N] = {
   [LANE_QUICK] = { 16, 16, 16, 20 },
+  [LANE_ANSWER] = { 16, 16, 1, 20 },
   [LANE_LOOK] = { EXECUTOR_LOOKS, EXECUTOR_LOOKS, EXECUTOR_LOOKS_EACH, 20 },
   [LANE_PREPARE] = { EXECUTOR_SLOW_ALL, EXECUTOR_PREPARES, EXECUTOR_PREPARES_EACH,
                      HANDOVER_TIMEOUT },
@@ -75,6 +77,8 @@ typedef struct
 static Lane
 lane_of (HandoverKind kind)
 {
+  if (kind == HANDOVER_ANSWER)
+    return LANE_ANSWER;
   if (kind == HANDOVER_RECEIPT || kind == HANDOVER_MAY_PAUSE)
     return LANE_LOOK;
   if (kind == HANDOVER_PREPARE)
@@ -122,13 +126,13 @@ lane_has_place (Executor *executor, const ExecutorCall *call, guint *out_held)
          module < lanes[call->lane].places && *out_held < lanes[call->lane].each;
 }
 
-/* Wakes the oldest of those for whom there is a place and whose uid holds the fewest, where there
- * is one: who has many waiting is not served before who has one. */
-static void
-lane_next (Executor *executor, Lane lane)
+/* The oldest of those for whom there is a place and whose uid holds the fewest, or NULL: who has many
+ * waiting is not served before who has one. */
+static ExecutorCall *
+lane_pick (Executor *executor, Lane lane)
 {
   ExecutorCall *next = NULL;
-  guint least = lanes[lane].each;
+  guint least = G_MAXUINT;
 
   for (GList *l = executor->calls[lane].head; l != NULL; l = l->next)
     {
@@ -141,6 +145,15 @@ lane_next (Executor *executor, Lane lane)
           next = call;
         }
     }
+  return next;
+}
+
+/* Wakes whose turn it is. */
+static void
+lane_next (Executor *executor, Lane lane)
+{
+  ExecutorCall *next = lane_pick (executor, lane);
+
   if (next != NULL)
     g_source_set_ready_time (&next->source, 0);
 }
@@ -198,13 +211,14 @@ static gboolean
 call_start (ExecutorCall *call, GError **error)
 {
   g_autoptr (GError) local = NULL;
-  guint held = 0;
 
   if (!call->is_running)
     {
-      if (!lane_has_place (call->executor, call, &held))
+      if (lane_pick (call->executor, call->lane) != call)
         {
+          /* one that waits longer may have been woken in this very turn */
           g_source_set_ready_time (&call->source, call->deadline);
+          lane_next (call->executor, call->lane);
           return TRUE;
         }
       call->is_running = TRUE;

@@ -53,8 +53,9 @@ void executor_free (Executor *executor);
 
 /*
  * executor_call: of a kind that waits for no module.
- * @uid: on whose account it is: the person who looks, or EXECUTOR_NO_AGENT.  A place that becomes
- *   free goes to who holds the fewest, to the oldest call.
+ * @uid: on whose account it is: the person who looks or has signed an answer, or EXECUTOR_NO_AGENT.
+ *   A place that becomes free goes to who holds the fewest, to the oldest call; of answers each
+ *   person has one place, so that they arrive in the order in which they were sent.
  * @body: (transfer floating)
  * @fds: (array length=n_fds): kept open as long as needed
  * @reply_type: of the reply's body

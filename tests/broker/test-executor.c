@@ -19,13 +19,14 @@ typedef struct
   int listen_fd;
   Executor *executor;
   GArray *taken; /* (element-type Taken), in the order in which they came */
-  guint ended;
+  guint begun, ended;
 } Fixture;
 
 typedef struct
 {
   int sock;
   guint32 agent;
+  guint32 number; /* of the call, from 0 */
 } Taken;
 
 static void
@@ -65,13 +66,13 @@ ended (const Handover *reply, const GError *error, gpointer data)
   ((Fixture *) data)->ended++;
 }
 
-/* Its body says whose it is. */
+/* Its body says whose it is, and which. */
 static void
 begin_of (Fixture *fixture, HandoverKind kind, uid_t agent, const char *module)
 {
   executor_call_module (fixture->executor, kind, agent, module,
-                        g_variant_new ("(u)", (guint32) agent), NULL, 0, WIRE_EMPTY, NULL, ended,
-                        fixture);
+                        g_variant_new ("(uu)", (guint32) agent, (guint32) fixture->begun++), NULL,
+                        0, WIRE_EMPTY, NULL, ended, fixture);
 }
 
 static void
@@ -83,7 +84,7 @@ begin (Fixture *fixture, HandoverKind kind, uid_t agent)
 static void
 take_waiting (Fixture *fixture)
 {
-  Taken taken = { -1, 0 };
+  Taken taken = { -1, 0, 0 };
 
   while ((taken.sock = accept4 (fixture->listen_fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
     {
@@ -91,8 +92,8 @@ take_waiting (Fixture *fixture)
       autofd body = -1;
 
       g_assert_true (handover_receive (taken.sock, &handover, &body, NULL));
-      g_assert_true (handover_decode (&handover, body, "(u)", NULL));
-      g_variant_get (handover.body, "(u)", &taken.agent);
+      g_assert_true (handover_decode (&handover, body, "(uu)", NULL));
+      g_variant_get (handover.body, "(uu)", &taken.agent, &taken.number);
       g_array_append_val (fixture->taken, taken);
     }
 }
@@ -149,6 +150,12 @@ last_taken (const Fixture *fixture)
   return g_array_index (fixture->taken, Taken, fixture->taken->len - 1).agent;
 }
 
+static guint32
+last_number (const Fixture *fixture)
+{
+  return g_array_index (fixture->taken, Taken, fixture->taken->len - 1).number;
+}
+
 static void
 test_one_agent (Fixture *fixture, gconstpointer data)
 {
@@ -202,6 +209,30 @@ test_one_person (Fixture *fixture, gconstpointer data)
   begin (fixture, HANDOVER_ANSWER, EXECUTOR_NO_AGENT);
   expect_taken (fixture, ++n);
   g_assert_cmpuint (fixture->ended, ==, 0);
+}
+
+/* A passkey counts: what one person has signed reaches the ledger in the order in which it was
+ * sent, each after the answer to the last.  Nobody waits for another person's. */
+static void
+test_answers_in_turn (Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 4; i++)
+    begin_of (fixture, HANDOVER_ANSWER, 1, "");
+  expect_taken (fixture, 1);
+  begin_of (fixture, HANDOVER_ANSWER, 2, "");
+  expect_taken (fixture, 2);
+  g_assert_cmpuint (last_taken (fixture), ==, 2);
+  begin_of (fixture, HANDOVER_CLOSE, EXECUTOR_NO_AGENT, "");
+  expect_taken (fixture, 3);
+
+  for (guint i = 1; i < 4; i++)
+    {
+      end_one (fixture, 1);
+      /* One that comes as the place becomes free is not quicker than those that wait. */
+      begin_of (fixture, HANDOVER_ANSWER, 1, "");
+      expect_taken (fixture, 3 + i);
+      g_assert_cmpuint (last_number (fixture), ==, i);
+    }
 }
 
 /* A place that becomes free goes to who has none, not to who waits with many. */
@@ -327,6 +358,7 @@ main (int argc, char **argv)
 #define ADD(path, function) g_test_add (path, Fixture, NULL, set_up, function, tear_down)
   ADD ("/executor/one-agent", test_one_agent);
   ADD ("/executor/one-person", test_one_person);
+  ADD ("/executor/answers-in-turn", test_answers_in_turn);
   ADD ("/executor/fair", test_fair);
   ADD ("/executor/all-come", test_all_come);
   ADD ("/executor/two-at-once", test_two_at_once);
