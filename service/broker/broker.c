@@ -219,6 +219,7 @@ broker_free (Broker *broker)
   if (broker == NULL)
     return;
 
+  broker->is_ending = TRUE;
   /* First whatever could call back, so that every call has its answer and nothing is left over. */
   identity_free (broker->identity);
   /* Once the executor is silent it would look as if no card were to come. */

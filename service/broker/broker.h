@@ -61,6 +61,7 @@ typedef struct
   GHashTable *calls;    /* uid → how many of its calls have no answer */
   GHashTable *turns;    /* of submit.c: "UID KEY" → GQueue of calls of Submit(), the first goes on */
 
+  gboolean is_ending; /* nothing new is begun */
   void (*stopped) (gpointer data); /* the bus is gone */
   gpointer stopped_data;
 } Broker;

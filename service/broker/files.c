@@ -20,7 +20,9 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+/* What is done in one turn of the main loop. */
 #define SLICE (1024 * 1024)
+#define DIGEST_SLICE (256 * 1024) /* takes as long */
 
 static Files *
 files_new (void)
@@ -131,16 +133,21 @@ typedef struct
   GError *error;
   FilesCallback callback;
   gpointer data;
-  guint source;
 } Job;
 
-static GSList *jobs; /* those under way */
+/* The jobs of one uid, one after the other. */
+typedef struct
+{
+  uid_t uid;
+  GQueue jobs;
+} Account;
+
+static GQueue accounts; /* those with a job; the first has the next turn */
+static guint source;    /* 0 where there are none */
 
 static void
-job_free (gpointer data)
+job_free (Job *job)
 {
-  Job *job = data;
-
   fd_clear (&job->fd);
   fd_clear (&job->iddir);
   g_clear_pointer (&job->checksum, g_checksum_free);
@@ -205,6 +212,10 @@ job_open_file (Job *job)
   job->size = job->files->sizes[job->i];
   if (job->kind == JOB_DIGEST)
     {
+      if (job->checksum == NULL)
+        job->checksum = g_checksum_new (G_CHECKSUM_SHA256);
+      if (job->buffer == NULL)
+        job->buffer = g_malloc (DIGEST_SLICE);
       g_checksum_reset (job->checksum);
       return TRUE;
     }
@@ -239,14 +250,15 @@ job_end_file (Job *job)
 static gboolean
 job_copy (Job *job)
 {
-  gsize len = (gsize) MIN (job->size - (guint64) job->offset, (guint64) SLICE);
-  int source = job->kind == JOB_LOAD ? job->fd : job->files->fds[job->i];
-  int target = job->kind == JOB_LOAD ? job->files->fds[job->i] : job->fd;
+  guint64 slice = job->kind == JOB_DIGEST ? DIGEST_SLICE : SLICE;
+  gsize len = (gsize) MIN (job->size - (guint64) job->offset, slice);
+  int from = job->kind == JOB_LOAD ? job->fd : job->files->fds[job->i];
+  int to = job->kind == JOB_LOAD ? job->files->fds[job->i] : job->fd;
   ssize_t n = 0;
 
   if (job->kind == JOB_DIGEST)
     {
-      n = pread (source, job->buffer, len, job->offset);
+      n = pread (from, job->buffer, len, job->offset);
       if (n > 0)
         {
           g_checksum_update (job->checksum, job->buffer, n);
@@ -254,7 +266,7 @@ job_copy (Job *job)
         }
     }
   else
-    n = sendfile (target, source, &job->offset, len);
+    n = sendfile (to, from, &job->offset, len);
 
   if (n < 0 && errno == EINTR)
     return TRUE;
@@ -287,42 +299,82 @@ job_end (Job *job)
 {
   FilesDone done = { .files = job->files, .digests = job->digests };
 
-  jobs = g_slist_remove (jobs, job);
   /* Only what this job made: another one's copies may have the same id. */
   if (job->error != NULL && job->kind == JOB_SPOOL && job->iddir >= 0)
     files_drop (job->dirfd, job->id);
   job->callback (job->error == NULL ? &done : NULL, job->error, job->data);
+  job_free (job);
+}
+
+/* --- whose turn it is --- */
+
+/* The account of the next turn is taken off the queue, without its first job where @ends. */
+static Job *
+turn_end (gboolean ends)
+{
+  Account *account = g_queue_pop_head (&accounts);
+  Job *job = ends ? g_queue_pop_head (&account->jobs) : NULL;
+
+  if (g_queue_is_empty (&account->jobs))
+    g_free (account);
+  else
+    g_queue_push_tail (&accounts, account);
+  return job;
 }
 
 static gboolean
-job_dispatch (gpointer data)
+turn_dispatch (gpointer data)
 {
-  Job *job = data;
+  Account *account = g_queue_peek_head (&accounts);
+  Job *ended = turn_end (!job_step (g_queue_peek_head (&account->jobs)));
 
-  if (job_step (job))
+  if (ended != NULL)
+    job_end (ended);
+  if (!g_queue_is_empty (&accounts))
     return G_SOURCE_CONTINUE;
-  job_end (job);
+  source = 0;
   return G_SOURCE_REMOVE;
 }
 
 void
 files_stop (void)
 {
-  while (jobs != NULL)
+  while (!g_queue_is_empty (&accounts))
     {
-      Job *job = jobs->data;
-      guint source = job->source;
+      Job *job = turn_end (TRUE);
 
       us_error_set (&job->error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
                     "the service is ending");
       job_end (job);
-      g_source_remove (source);
     }
+  if (source != 0)
+    g_source_remove (source);
+  source = 0;
+}
+
+static void
+job_queue (Job *job, uid_t uid)
+{
+  Account *account = NULL;
+
+  for (GList *l = accounts.head; l != NULL && account == NULL; l = l->next)
+    if (((Account *) l->data)->uid == uid)
+      account = l->data;
+  if (account == NULL)
+    {
+      account = g_new0 (Account, 1);
+      account->uid = uid;
+      g_queue_push_tail (&accounts, account);
+    }
+  g_queue_push_tail (&account->jobs, job);
+  if (source == 0)
+    source = g_idle_add_full (G_PRIORITY_DEFAULT, turn_dispatch, NULL, NULL);
 }
 
 static void
 job_start (JobKind kind,
            Files *files,
+           uid_t uid,
            int dirfd,
            const char *id,
            guint n,
@@ -342,33 +394,28 @@ job_start (JobKind kind,
   job->offset = -1;
   job->callback = callback;
   job->data = data;
-  if (kind == JOB_DIGEST)
-    {
-      job->checksum = g_checksum_new (G_CHECKSUM_SHA256);
-      job->buffer = g_malloc (SLICE);
-    }
-  jobs = g_slist_prepend (jobs, job);
-  job->source = g_idle_add_full (G_PRIORITY_DEFAULT, job_dispatch, job, job_free);
+  job_queue (job, uid);
 }
 
 void
-files_digest (Files *files, FilesCallback callback, gpointer data)
+files_digest (Files *files, uid_t uid, FilesCallback callback, gpointer data)
 {
-  job_start (JOB_DIGEST, files, -1, NULL, files->n, callback, data);
+  job_start (JOB_DIGEST, files, uid, -1, NULL, files->n, callback, data);
 }
 
 void
-files_spool (Files *files, int dirfd, const char *id, FilesCallback callback, gpointer data)
+files_spool (
+    Files *files, uid_t uid, int dirfd, const char *id, FilesCallback callback, gpointer data)
 {
-  job_start (JOB_SPOOL, files, dirfd, id, files->n, callback, data);
+  job_start (JOB_SPOOL, files, uid, dirfd, id, files->n, callback, data);
 }
 
 void
-files_load (int dirfd, const char *id, guint n, FilesCallback callback, gpointer data)
+files_load (uid_t uid, int dirfd, const char *id, guint n, FilesCallback callback, gpointer data)
 {
   g_autoptr (Files) files = files_new ();
 
-  job_start (JOB_LOAD, files, dirfd, id, n, callback, data);
+  job_start (JOB_LOAD, files, uid, dirfd, id, n, callback, data);
 }
 
 /* --- the copies --- */

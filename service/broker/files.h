@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The files of a request: sealed memfds as they came over the bus, and their copies on disk, from
- * which a restarted daemon makes sealed memfds again.  Copying goes on in slices of the main loop.
+ * which a restarted daemon makes sealed memfds again.  Copying and hashing go on in slices, of all
+ * jobs together one in a turn of the main loop.
  */
 #pragma once
 
@@ -32,7 +33,8 @@ void files_unref (Files *files);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Files, files_unref)
 
 /*
- * Three jobs that never call back from within.
+ * Three jobs that never call back from within.  Those of one uid are done one after the other, and
+ * uids take turns by slices: who has many waits for them alone.
  * files_digest: SHA-256 of each file.
  * files_spool: copies them into DIR/ID/0, 1, …; a partial copy is removed.
  * files_load: makes sealed memfds of the @n copies.
@@ -47,10 +49,11 @@ typedef struct
 /* @done: only good within the call; NULL on error */
 typedef void (*FilesCallback) (const FilesDone *done, const GError *error, gpointer data);
 
-void files_digest (Files *files, FilesCallback callback, gpointer data);
-void
-files_spool (Files *files, int dirfd, const char *id, FilesCallback callback, gpointer data);
-void files_load (int dirfd, const char *id, guint n, FilesCallback callback, gpointer data);
+void files_digest (Files *files, uid_t uid, FilesCallback callback, gpointer data);
+void files_spool (
+    Files *files, uid_t uid, int dirfd, const char *id, FilesCallback callback, gpointer data);
+void files_load (
+    uid_t uid, int dirfd, const char *id, guint n, FilesCallback callback, gpointer data);
 /* files_stop: every job that is under way ends with an error. */
 void files_stop (void);
 

@@ -2,8 +2,8 @@
 /*
  * Agent.Submit: from the agent's words to a request.  Each step is cheaper than the next: limits,
  * then the files' seals, then the executor, then the disk.  Until the last one nothing is kept, and
- * a refusal leaves nothing behind.  What a key already stands for is found before any room is taken:
- * a retry is never refused for what exists.
+ * a refusal leaves nothing behind.  What exists needs no room: a repeat, or a retry with a key, is
+ * never refused for want of it.  Anything else has its place before one of its files is read.
  */
 #include "service/broker/faces.h"
 
@@ -45,6 +45,7 @@ typedef struct
 } Submission;
 
 static void keyed_begin (Submission *submission);
+static gboolean take_place (Submission *submission, GError **error);
 
 /* --- one at a time with one key --- */
 
@@ -129,7 +130,21 @@ submission_give (Submission *submission, const Request *request)
 
 /* --- a request that is there already --- */
 
-/* A pending one of the same run, part and intent.  Two keys are two wishes. */
+/* Whether it is one that waits, for the same run and part.  Two keys are two wishes. */
+static gboolean
+may_be_same (const Submission *submission, const Request *other)
+{
+  const char *run = NULL;
+
+  g_variant_get_child (submission->run, 0, "&s", &run);
+  return other->uid == submission->uid && other->state == REQUEST_PENDING &&
+         strcmp (record_run_id (other->record), run) == 0 &&
+         strcmp (record_agent_part (other->record), submission->part) == 0 &&
+         g_strcmp0 (other->id, submission->supersedes) != 0 &&
+         (submission->key == NULL || other->key[0] == '\0');
+}
+
+/* A pending one of the same intent, too. */
 static Request *
 find_same (const Submission *submission)
 {
@@ -142,15 +157,39 @@ find_same (const Submission *submission)
     {
       Request *other = value;
 
-      if (other->uid == submission->uid && other->state == REQUEST_PENDING &&
-          strcmp (record_run_id (other->record), record_run_id (record)) == 0 &&
-          strcmp (record_agent_part (other->record), record_agent_part (record)) == 0 &&
-          digest_equal (record_intent (other->record), record_intent (record)) &&
-          g_strcmp0 (other->id, submission->supersedes) != 0 &&
-          (submission->key == NULL || other->key[0] == '\0'))
+      if (may_be_same (submission, other) &&
+          digest_equal (record_intent (other->record), record_intent (record)))
         return other;
     }
   return NULL;
+}
+
+/* As far as words go, not files: whether find_same() may find one. */
+static gboolean
+seems_same (const Submission *submission)
+{
+  static const guint8 unread[HANDOVER_MAX_FILES][32];
+  g_autofree char *call = key_digest (submission->action, NULL, submission->arguments, unread,
+                                      submission->files->n, NULL);
+  GHashTableIter iter;
+  gpointer value = NULL;
+
+  g_hash_table_iter_init (&iter, submission->broker->requests);
+  while (call != NULL && g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      const Request *other = value;
+      g_autoptr (GVariant) raw = request_raw (other);
+      g_autoptr (GVariant) arguments = g_variant_get_child_value (raw, 5);
+      g_autofree char *others = NULL;
+
+      if (!may_be_same (submission, other) ||
+          strcmp (record_action_id (other->record), submission->action) != 0)
+        continue;
+      others = key_digest (submission->action, NULL, arguments, unread, HANDOVER_MAX_FILES, NULL);
+      if (g_strcmp0 (others, call) == 0)
+        return TRUE;
+    }
+  return FALSE;
 }
 
 /* Who asks for another's place has it or an error: two requests that wait are not made one. */
@@ -377,10 +416,15 @@ prepared (const Handover *reply, const GError *error, gpointer data)
   submission->request = request_new (submission->id, submission->uid, &broker->request_hooks);
   if (!prepare_take (submission->request, submission->raw, reply, &submission->asks, &local))
     submission_fail (submission, local);
-  else if (submission->files->n == 0 || find_same (submission) != NULL)
+  else if (find_same (submission) != NULL)
+    finish (submission);
+  else if (!submission->has_place && !take_place (submission, &local))
+    submission_fail (submission, local);
+  else if (submission->files->n == 0)
     finish (submission);
   else
-    files_spool (submission->files, broker->spool, submission->id, spooled, submission);
+    files_spool (submission->files, submission->uid, broker->spool, submission->id, spooled,
+                 submission);
 }
 
 /* The digest of what is superseded goes into the statement; it is the queue's own word. */
@@ -464,14 +508,30 @@ take_place (Submission *submission, GError **error)
   return submission->has_place;
 }
 
+/* find_place: for what waits already none is needed, which prepared() sees by its record. */
+static gboolean
+find_place (Submission *submission, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+
+  if (take_place (submission, &local) || seems_same (submission))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&local));
+  return FALSE;
+}
+
 static void
-keyed_begin (Submission *submission)
+keyed_go_on (Submission *submission, const guint8 (*digests)[32])
 {
   g_autoptr (GError) error = NULL;
 
-  if (give_by_key (submission))
+  submission->key_digest = key_digest (submission->action, submission->supersedes,
+                                       submission->arguments, digests, submission->files->n, &error);
+  if (submission->key_digest != NULL && give_by_key (submission))
     return;
-  if (!take_place (submission, &error))
+  /* It may have been known when its turn came, and be forgotten now. */
+  if (submission->key_digest == NULL ||
+      (!submission->has_place && !find_place (submission, &error)))
     {
       submission_fail (submission, error);
       return;
@@ -484,17 +544,34 @@ keyed_begin (Submission *submission)
 static void
 digested (const FilesDone *done, const GError *error, gpointer data)
 {
-  Submission *submission = data;
-  g_autoptr (GError) local = NULL;
+  if (error != NULL)
+    submission_fail (data, error);
+  else
+    keyed_go_on (data, done->digests);
+}
 
-  if (error == NULL)
-    submission->key_digest =
-        key_digest (submission->action, submission->supersedes, submission->arguments,
-                    done->digests, submission->files->n, &local);
-  if (submission->key_digest == NULL)
-    submission_fail (submission, error != NULL ? error : local);
-  else if (turn_take (submission))
-    keyed_begin (submission);
+/* Its turn has come.  Files of what nobody knows yet are read once there is room for it. */
+static void
+keyed_begin (Submission *submission)
+{
+  Files *files = submission->files;
+  g_autofree char *id = NULL;
+  g_autofree char *digest = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean known = FALSE;
+
+  if (submission->broker->is_ending)
+    us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "the service is ending");
+  else
+    known = queue_find_key (submission->broker->queue, submission->uid, submission->key, &id,
+                            &digest, &error);
+
+  if (error != NULL || (!known && !find_place (submission, &error)))
+    submission_fail (submission, error);
+  else if (files->n == 0)
+    keyed_go_on (submission, NULL);
+  else
+    files_digest (files, submission->uid, digested, submission);
 }
 
 /* --- reading the call --- */
@@ -617,7 +694,7 @@ read_call (Submission *submission, GError **error)
   submission->arguments = arguments_array (arguments);
   submission->files = files_new_steal (call_fds (submission->call), error);
   return submission->files != NULL &&
-         (submission->key != NULL || take_place (submission, error));
+         (submission->key != NULL || find_place (submission, error));
 }
 
 void
@@ -642,5 +719,6 @@ handle_submit (Broker *broker, Call *call, Request *request)
       return;
     }
   submission->id = key_request_id (broker->id_key, submission->uid, submission->key);
-  files_digest (submission->files, digested, submission);
+  if (turn_take (submission))
+    keyed_begin (submission);
 }

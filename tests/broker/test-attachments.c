@@ -156,13 +156,23 @@ large_file (gsize size)
   return fds;
 }
 
+static const char one_fits[] = "[Limits]\nSpoolBytes=100K\nSpoolBytesAll=100K\nPending=1\n";
+
+static void
+begin_sized (
+    Caller *agent, const char *run, gsize size, const char *options, Pending *pending)
+{
+  g_autoptr (GUnixFDList) fds = large_file (size);
+
+  caller_begin_submit (agent, mail_with_files (run, 1, options), fds, pending);
+}
+
 static void
 begin_large (Caller *agent, const char *run, const char *key, Pending *pending)
 {
-  g_autoptr (GUnixFDList) fds = large_file (60 * 1024);
   g_autofree char *options = g_strdup_printf ("{'idempotency-key': <'%s'>}", key);
 
-  caller_begin_submit (agent, mail_with_files (run, 1, options), fds, pending);
+  begin_sized (agent, run, 60 * 1024, options, pending);
 }
 
 static char *
@@ -178,7 +188,73 @@ end_large (Pending *pending)
   return path;
 }
 
-static const char one_fits[] = "[Limits]\nSpoolBytes=100K\nSpoolBytesAll=100K\nPending=1\n";
+/* Where there is no room for it, not a byte of a file is hashed: what is wrong with the call beside
+ * that, and is only seen with the hash, is never said. */
+static void
+test_room_first (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *waits = caller_submit (agent, run, "b@example.com", NULL);
+  g_auto (Pending) pending = { 0 };
+  g_autoptr (GUnixFDList) one = large_file (100);
+
+  /* Three handles, of one file. */
+  caller_begin_submit (agent, mail_with_files (run, 3, "{'idempotency-key': <'k'>}"), one,
+                       &pending);
+  pending_wait (&pending);
+  assert_fails (pending.reply, &pending.error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
+  g_assert_cmpuint (fake_prepared (bed->fake), ==, 1);
+}
+
+/* What is there already needs no room: the same again is the same, with its files, without a key or
+ * with one.  What only looks the same is told by its files, and finds no room. */
+static void
+test_repeat_needs_no_room (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *elsewhere = caller_open_run (agent, "other");
+  g_autofree char *first = NULL;
+  Pending pending = { 0 };
+  static const struct
+  {
+    gboolean in_run;
+    gsize size;
+    const char *options;
+    gboolean same;
+  } calls[] = {
+    { TRUE, 60 * 1024, NULL, TRUE },
+    { TRUE, 60 * 1024 - 1, NULL, FALSE },
+    { FALSE, 60 * 1024, NULL, FALSE },
+    { TRUE, 60 * 1024, "{'idempotency-key': <'k1'>}", TRUE },
+    { TRUE, 60 * 1024, "{'idempotency-key': <'k1'>}", TRUE },
+    { TRUE, 60 * 1024, "{'idempotency-key': <'k2'>}", FALSE },
+    { TRUE, 60 * 1024, NULL, TRUE },
+  };
+
+  begin_sized (agent, run, 60 * 1024, NULL, &pending);
+  first = end_large (&pending);
+  for (guint i = 0; i < G_N_ELEMENTS (calls); i++)
+    {
+      g_test_message ("call %u", i);
+      begin_sized (agent, calls[i].in_run ? run : elsewhere, calls[i].size, calls[i].options,
+                   &pending);
+      if (calls[i].same)
+        {
+          g_autofree char *path = end_large (&pending);
+
+          g_assert_cmpstr (path, ==, first);
+          continue;
+        }
+      pending_wait (&pending);
+      assert_fails (pending.reply, &pending.error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT);
+      pending_clear (&pending);
+      pending = (Pending){ 0 };
+    }
+  g_assert_cmpuint (limits_pending_all (bed->broker->limits), ==, 1);
+  g_assert_cmpuint (count_spooled (bed), ==, 1);
+}
 
 /* Many calls with one key are one request, however little room there is beside it: at once, later,
  * and when it has ended.  Another key finds none. */
@@ -267,6 +343,8 @@ main (int argc, char *argv[])
   sample_quiet ();
   bed_test ("/attachments/files", NULL, test_files);
   bed_test ("/attachments/files-changed", NULL, test_files_changed);
+  bed_test ("/attachments/room-first", one_fits, test_room_first);
+  bed_test ("/attachments/repeat-needs-no-room", one_fits, test_repeat_needs_no_room);
   bed_test ("/attachments/large-with-key", one_fits, test_large_with_key);
   bed_test ("/attachments/key-fails", NULL, test_key_fails);
   return g_test_run ();

@@ -252,14 +252,14 @@ test_spool (Spool *spool, gconstpointer data)
   autofd fd = -1;
   g_autoptr (GError) error = NULL;
 
-  files_spool (files, spool->dirfd, SAMPLE_ID, job_done, &spooled);
+  files_spool (files, SAMPLE_AGENT, spool->dirfd, SAMPLE_ID, job_done, &spooled);
   result_wait (&spooled);
   g_assert_no_error (spooled.error);
   g_assert_cmpuint (files_count (spool->dirfd, SAMPLE_ID), ==, 2);
   g_assert_cmpint (fstatat (spool->dirfd, SAMPLE_ID, &status, 0), ==, 0);
   g_assert_cmpuint (status.st_mode & 07777, ==, 0700);
 
-  files_load (spool->dirfd, SAMPLE_ID, 2, job_done, &loaded);
+  files_load (SAMPLE_AGENT, spool->dirfd, SAMPLE_ID, 2, job_done, &loaded);
   result_wait (&loaded);
   g_assert_no_error (loaded.error);
   g_assert_cmpuint (loaded.files->n, ==, 2);
@@ -267,7 +267,7 @@ test_spool (Spool *spool, gconstpointer data)
   assert_same (files->fds[0], loaded.files->fds[0]);
   assert_same (files->fds[1], loaded.files->fds[1]);
 
-  files_digest (files, job_done, &digested);
+  files_digest (files, SAMPLE_AGENT, job_done, &digested);
   result_wait (&digested);
   g_assert_true (memfd_sha256 (files->fds[0], HANDOVER_FILE_MAX, &size, digest, NULL));
   g_assert_cmpmem (digested.digest, 32, digest, 32);
@@ -300,9 +300,9 @@ test_taken (Spool *spool, gconstpointer data)
   g_auto (Result) first = { 0 };
   g_auto (Result) second = { 0 };
 
-  files_spool (files, spool->dirfd, SAMPLE_ID, job_done, &first);
+  files_spool (files, SAMPLE_AGENT, spool->dirfd, SAMPLE_ID, job_done, &first);
   result_wait (&first);
-  files_spool (files, spool->dirfd, SAMPLE_ID, job_done, &second);
+  files_spool (files, SAMPLE_AGENT, spool->dirfd, SAMPLE_ID, job_done, &second);
   result_wait (&second);
   g_assert_true (us_error_has_reason (second.error, US_REASON_INTERNAL));
   g_assert_cmpuint (files_count (spool->dirfd, SAMPLE_ID), ==, 2);
@@ -319,11 +319,11 @@ test_swapped (Spool *spool, gconstpointer data)
   g_auto (Result) loaded = { 0 };
   g_autoptr (GError) error = NULL;
 
-  files_spool (files, spool->dirfd, SAMPLE_ID, job_done, &spooled);
+  files_spool (files, SAMPLE_AGENT, spool->dirfd, SAMPLE_ID, job_done, &spooled);
   result_wait (&spooled);
   g_assert_cmpint (unlinkat (spool->dirfd, SAMPLE_ID "/0", 0), ==, 0);
   g_assert_cmpint (symlinkat ("/etc/passwd", spool->dirfd, SAMPLE_ID "/0"), ==, 0);
-  files_load (spool->dirfd, SAMPLE_ID, 2, job_done, &loaded);
+  files_load (SAMPLE_AGENT, spool->dirfd, SAMPLE_ID, 2, job_done, &loaded);
   result_wait (&loaded);
   g_assert_true (us_error_has_reason (loaded.error, US_REASON_INTERNAL));
   g_assert_cmpint (files_open (spool->dirfd, SAMPLE_ID, 0, &error), ==, -1);
@@ -338,15 +338,79 @@ test_sweep (Spool *spool, gconstpointer data)
   g_auto (Result) second = { 0 };
   g_autoptr (GHashTable) keep = g_hash_table_new (g_str_hash, g_str_equal);
 
-  files_spool (files, spool->dirfd, SAMPLE_ID, job_done, &first);
+  files_spool (files, SAMPLE_AGENT, spool->dirfd, SAMPLE_ID, job_done, &first);
   result_wait (&first);
-  files_spool (files, spool->dirfd, SAMPLE_OTHER_ID, job_done, &second);
+  files_spool (files, SAMPLE_AGENT, spool->dirfd, SAMPLE_OTHER_ID, job_done, &second);
   result_wait (&second);
   g_hash_table_add (keep, (gpointer) SAMPLE_ID);
   files_sweep (spool->dirfd, keep);
   g_assert_cmpuint (files_count (spool->dirfd, SAMPLE_ID), ==, 2);
   g_assert_cmpuint (files_count (spool->dirfd, SAMPLE_OTHER_ID), ==, 0);
   files_drop (spool->dirfd, SAMPLE_ID);
+}
+
+static Files *
+small_file (void)
+{
+  g_autoptr (GUnixFDList) list = list_of (sealed ("small"));
+  g_autoptr (GError) error = NULL;
+  Files *files = files_new_steal (list, &error);
+
+  g_assert_no_error (error);
+  return files;
+}
+
+static guint
+count_called (const Result *results, guint n)
+{
+  guint called = 0;
+
+  for (guint i = 0; i < n; i++)
+    called += results[i].called;
+  return called;
+}
+
+/* However much one uid has to be hashed or copied, a turn of the main loop is one slice, and another
+ * uid waits for at most every second one. */
+static void
+test_turns (Spool *spool, gconstpointer data)
+{
+  g_autoptr (Files) small = small_file ();
+  g_autoptr (Files) large = two_files ();
+  Result many[8] = { 0 };
+  g_auto (Result) copied = { 0 };
+  g_auto (Result) other = { 0 };
+  guint turns = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (many); i++)
+    files_digest (small, SAMPLE_AGENT, job_done, &many[i]);
+  for (guint n = 0; n < G_N_ELEMENTS (many); turns++)
+    {
+      guint now = 0;
+
+      g_main_context_iteration (NULL, FALSE);
+      now = count_called (many, G_N_ELEMENTS (many));
+      g_assert_cmpuint (now - n, <=, 1);
+      n = now;
+    }
+  g_assert_cmpuint (turns, >=, G_N_ELEMENTS (many));
+  for (guint i = 0; i < G_N_ELEMENTS (many); i++)
+    result_clear (&many[i]);
+
+  memset (many, 0, sizeof many);
+  files_spool (large, SAMPLE_AGENT, spool->dirfd, SAMPLE_ID, job_done, &copied);
+  for (guint i = 0; i < G_N_ELEMENTS (many); i++)
+    files_digest (large, SAMPLE_AGENT, job_done, &many[i]);
+  files_digest (small, SAMPLE_PERSON, job_done, &other);
+  result_wait (&other);
+  /* A small file is one slice and its end. */
+  g_assert_false (copied.called);
+  files_stop ();
+  g_assert_true (us_error_has_reason (copied.error, US_REASON_UNREACHABLE));
+  g_assert_cmpuint (count_called (many, G_N_ELEMENTS (many)), ==, G_N_ELEMENTS (many));
+  g_assert_cmpuint (files_count (spool->dirfd, SAMPLE_ID), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (many); i++)
+    result_clear (&many[i]);
 }
 
 static void
@@ -375,6 +439,7 @@ main (int argc, char *argv[])
   ADD ("/files/taken", test_taken);
   ADD ("/files/swapped", test_swapped);
   ADD ("/files/sweep", test_sweep);
+  ADD ("/files/turns", test_turns);
   ADD ("/files/room", test_room);
   return g_test_run ();
 }
