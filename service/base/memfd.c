@@ -174,3 +174,31 @@ memfd_sha256 (int fd, gsize max_size, gsize *out_size, guint8 out[32], GError **
   memcpy (out, digest, sizeof digest);
   return TRUE;
 }
+
+/*
+ * A lock of an open file description of its own: a memfd is sent as the same description that it
+ * was made with, and a lock is never in the way of its holder.
+ */
+int
+memfd_lease (int fd, GError **error)
+{
+  struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", fd);
+  autofd lease = open (path, O_RDONLY | O_CLOEXEC);
+
+  if (lease < 0 || fcntl (lease, F_OFD_SETLK, &lock) != 0)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot lease a memfd: %s",
+                    g_strerror (errno));
+      return -1;
+    }
+  return fd_steal (&lease);
+}
+
+gboolean
+memfd_is_leased (int fd)
+{
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+  return fcntl (fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_RDLCK;
+}

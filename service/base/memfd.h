@@ -26,6 +26,18 @@ gboolean memfd_check (int fd, gsize max_size, gsize *out_size, GError **error);
 /* memfd_read: checks as memfd_check does, then maps it.  The bytes live as long as the GBytes. */
 GBytes *memfd_read (int fd, gsize max_size, GError **error);
 
+/*
+ * memfd_lease: a mark on the file behind @fd that everyone sees who has been sent it, until the
+ * descriptor that is returned is closed or its process ends.
+ * @fd: a memfd of this process's own
+ *
+ * Returns: a CLOEXEC descriptor, or -1.
+ */
+int memfd_lease (int fd, GError **error);
+
+/* memfd_is_leased: whether somebody else holds one now; FALSE where that cannot be told. */
+gboolean memfd_is_leased (int fd);
+
 /* memfd_sha256: checks as memfd_check does, then hashes the content in constant memory. */
 gboolean memfd_sha256 (int fd, gsize max_size, gsize *out_size, guint8 out[32], GError **error);
 

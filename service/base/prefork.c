@@ -12,6 +12,7 @@
 #include "dbus/reason.h"
 #include "service/base/fd.h"
 #include "service/base/listen.h"
+#include "service/base/memfd.h"
 #include "service/base/prefork-refuse.h"
 #include "service/base/prefork-status.h"
 
@@ -56,6 +57,7 @@ typedef struct
   int signal_fd;
   sigset_t signals; /* those that signal_fd takes */
   int shared_fd;
+  int lease_fd; /* of shared_fd: gone before anything newer is served */
   GPtrArray *workers;
   guint failures;    /* starts in a row that led to no connection */
   gint64 not_before; /* monotonic milliseconds: no start earlier */
@@ -91,6 +93,7 @@ static void
 listener_clear (Listener *listener)
 {
   g_clear_pointer (&listener->workers, g_ptr_array_unref);
+  fd_clear (&listener->lease_fd);
   fd_clear (&listener->shared_fd);
   fd_clear (&listener->signal_fd);
   fd_clear (&listener->listen_fd);
@@ -117,6 +120,19 @@ signals_take (Listener *listener, GError **error)
 
 /* --- starting --- */
 
+/* shared_lease: without a lease whoever has been sent the descriptor asks again and again. */
+static void
+shared_lease (Listener *listener)
+{
+  g_autoptr (GError) error = NULL;
+  autofd fd = memfd_lease (listener->shared_fd, &error);
+
+  if (fd >= 0)
+    listener->lease_fd = fcntl (fd, F_DUPFD_CLOEXEC, FIRST_PRIVATE_FD);
+  else
+    g_message ("%s", error->message);
+}
+
 static gboolean
 shared_ensure (Listener *listener, GError **error)
 {
@@ -132,6 +148,7 @@ shared_ensure (Listener *listener, GError **error)
   if (listener->shared_fd < 0)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                          "cannot keep the shared descriptor: %s", g_strerror (errno));
+  shared_lease (listener);
   return TRUE;
 }
 
@@ -288,6 +305,7 @@ listener_reload (Listener *listener)
   if (listener->ending)
     return;
   /* The older descriptor goes first: while no new one can be made, nothing is served. */
+  fd_clear (&listener->lease_fd);
   fd_clear (&listener->shared_fd);
   listener_retire_idle (listener);
   if (!shared_ensure (listener, &error))
@@ -518,7 +536,8 @@ prefork_run (const PreforkConfig *config)
 {
   g_autoptr (GError) error = NULL;
   g_auto (Listener)
-      listener = { .config = config, .listen_fd = -1, .signal_fd = -1, .shared_fd = -1 };
+      listener = { .config = config, .listen_fd = -1, .signal_fd = -1, .shared_fd = -1,
+                   .lease_fd = -1 };
 
   g_return_val_if_fail (config->argv[0] != NULL && config->argv[0][0] == '/', EXIT_FAILURE);
   g_return_val_if_fail (config->max_workers > 0, EXIT_FAILURE);

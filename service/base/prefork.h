@@ -18,7 +18,8 @@ typedef struct
   guint start_seconds;     /* a worker not ready by then is killed; 0 for 20 */
   /*
    * (nullable): makes the descriptor that each next worker inherits, at start and on reload: a
-   * CLOEXEC one, or -1.  While it fails nothing is served; it is tried again, ever more rarely.
+   * CLOEXEC one of a memfd, or -1.  The listener holds a lease of it (service/base/memfd.h) until
+   * the next reload begins.  While it fails nothing is served; it is tried again, ever more rarely.
    * Called with SIGCHLD, SIGHUP, SIGINT and SIGTERM blocked; it may wait for children of its own,
    * by their pid.
    */

@@ -34,7 +34,8 @@ struct Catalog
   GArray *uids;           /* (element-type uid_t): of the agents */
   GHashTable *initiators; /* user name → uid: who may start some agent */
   int image;              /* kept open, so that nothing else has its inode */
-  guint64 until;
+  gboolean is_leased;     /* what was last told of counts for as long as the image is leased */
+  guint64 until;          /* and else until then */
   gboolean asking;
   GArray *waiting; /* (element-type Waiting) */
 };
@@ -139,6 +140,20 @@ catalog_take_image (Catalog *catalog, int fd)
   catalog->image = fcntl (fd, F_DUPFD_CLOEXEC, 3);
 }
 
+const Policy *
+catalog_current (const Catalog *catalog)
+{
+  return catalog->is_leased && memfd_is_leased (catalog->image) ? catalog->policy : NULL;
+}
+
+static gboolean
+is_fresh (const Catalog *catalog)
+{
+  if (catalog->is_leased)
+    return memfd_is_leased (catalog->image);
+  return catalog->until > clock_boottime () && (catalog->policy != NULL || catalog->fault != NULL);
+}
+
 static void
 catalog_answered (const Handover *reply, const GError *error, gpointer data)
 {
@@ -158,6 +173,7 @@ catalog_answered (const Handover *reply, const GError *error, gpointer data)
     catalog_set (catalog, NULL, fault[0] != '\0' ? fault : "the executor gave no policy");
   else if (!executor_error_is_silence (error))
     catalog_set (catalog, NULL, error->message);
+  catalog->is_leased = catalog->policy != NULL && memfd_is_leased (catalog->image);
 
   /* Where there is something to go by, an executor that is away is not this call's error. */
   if (catalog->policy != NULL || catalog->fault != NULL)
@@ -175,7 +191,7 @@ catalog_refresh (Catalog *catalog, CatalogCallback callback, gpointer data)
 {
   Waiting one = { callback, data };
 
-  if (catalog->until > clock_boottime () && (catalog->policy != NULL || catalog->fault != NULL))
+  if (is_fresh (catalog))
     {
       callback (NULL, data);
       return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Policy as the broker knows it: the executor's image, asked for again when it is a second old.
- * Here it tells agents from others and describes actions; it decides nothing.
+ * Policy as the broker knows it: the executor's image, asked for again when its lease has ended, or
+ * where it has none when it is a second old.  Here it tells agents from others, describes actions
+ * and refuses what it denies; it allows nothing.
  */
 #pragma once
 
@@ -24,6 +25,10 @@ typedef void (*CatalogCallback) (const GError *error, gpointer data);
 
 /* catalog_refresh: calls back once what follows is fresh, at once where it is. */
 void catalog_refresh (Catalog *catalog, CatalogCallback callback, gpointer data);
+
+/* catalog_current: (nullable): the set, where no newer one has been loaded: what it denies is denied.
+ * To be asked for anew each time. */
+const Policy *catalog_current (const Catalog *catalog);
 
 /* catalog_policy: NULL with US_ERROR_POLICY_INVALID where the set has a fault. */
 const Policy *catalog_policy (const Catalog *catalog, GError **error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The two ends of a prepare.  The decision is the executor's: a word that is neither ask nor allow,
- * or an "ask" that nobody could answer, is an error.
+ * or an "ask" that nobody could answer, is an error.  What its own set of policy refuses it is not
+ * asked.
  */
 #include "service/broker/prepare.h"
 
@@ -11,6 +12,10 @@
 #include "service/base/wire.h"
 
 #include <string.h>
+
+#define LOOKED_AT_MAX (16 * 1024) /* bytes of arguments */
+#define ZERO_ID "00000000000000000000000000000000"
+#define ZERO_DIGEST "sha256:" ZERO_ID ZERO_ID
 
 /* Where this process knows of no such action, the executor calls no module for it either. */
 static const char *
@@ -24,6 +29,62 @@ module_of (const Catalog *catalog, GVariant *raw)
   if (policy != NULL)
     action = policy_action (policy, id);
   return action != NULL ? action->module : "";
+}
+
+/* draft_refused: what a rule says of a record with these arguments.  No condition asks for the
+ * members that are made up here. */
+static gboolean
+draft_refused (const Policy *policy,
+               const PolicyAgent *agent,
+               const PolicyAction *action,
+               const GPtrArray *values,
+               GVariant *raw,
+               GError **error)
+{
+  g_autoptr (RecordBuilder) builder = NULL;
+  g_autoptr (PolicyDecision) decision = NULL;
+  g_autoptr (Record) record = NULL;
+  const char *part = NULL;
+
+  g_variant_get_child (raw, 2, "&s", &part);
+  builder = policy_record_begin (ZERO_ID, agent, part, action, values);
+  record_builder_run (builder, ZERO_ID, "", NULL, 0);
+  record_builder_policy (builder, ZERO_DIGEST);
+  record = record_builder_end (builder, NULL);
+  if (record == NULL)
+    return FALSE;
+  decision = policy_decide (policy, record);
+  return !policy_decision_check (decision, record, error);
+}
+
+gboolean
+prepare_refused (const Catalog *catalog, GVariant *raw, const Files *files, GError **error)
+{
+  const Policy *policy = catalog_current (catalog);
+  const PolicyAgent *agent = NULL;
+  const PolicyAction *action = NULL;
+  g_autoptr (GVariant) arguments = NULL;
+  g_autoptr (GPtrArray) values = NULL;
+  const char *part = NULL, *initiator = NULL, *id = NULL;
+  guint32 uid = 0;
+
+  g_variant_get (raw, "(&su&s(&s&s&s&s)&s@a(sv)&s(&s&s))", NULL, &uid, &part, NULL, NULL, &initiator,
+                 NULL, &id, &arguments, NULL, NULL, NULL);
+  if (policy != NULL)
+    agent = policy_agent_by_uid (policy, (uid_t) uid);
+  if (agent == NULL || !policy_agent_has_part (agent, part) || initiator[0] != '\0')
+    return FALSE;
+  action = policy_action_for (policy, agent, id, error);
+  if (action == NULL)
+    return TRUE;
+  /* what takes long holds others up here, and nobody there */
+  if (files->n > 0 || g_variant_get_size (arguments) > LOOKED_AT_MAX)
+    return FALSE;
+  values = policy_bind_arguments (action, arguments, NULL, 0, error);
+  if (values == NULL)
+    return TRUE;
+  return policy_may_deny (policy, agent, action) &&
+         draft_refused (policy, agent, action, values, raw, error);
 }
 
 void

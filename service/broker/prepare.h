@@ -15,6 +15,16 @@
 G_BEGIN_DECLS
 
 /*
+ * prepare_refused: what the executor is not asked: the set of policy that it goes by refuses these
+ * arguments.  Nothing is allowed here; limits, facts, files and who opened a run are the executor's.
+ * @raw: WIRE_REQUEST
+ *
+ * Returns: TRUE with the error that the executor would give, FALSE to ask it.
+ */
+gboolean
+prepare_refused (const Catalog *catalog, GVariant *raw, const Files *files, GError **error);
+
+/*
  * prepare_send:
  * @catalog: says which module it may wait for
  * @raw: WIRE_REQUEST

@@ -461,6 +461,11 @@ prepare (Submission *submission)
                      submission->part, submission->run, submission->action, submission->arguments,
                      submission->claim,
                      submission->supersedes != NULL ? submission->supersedes : "", digest));
+  if (prepare_refused (submission->broker->catalog, submission->raw, submission->files, &error))
+    {
+      submission_lose (submission, error);
+      return;
+    }
   prepare_send (submission->broker->executor, submission->broker->catalog, submission->raw,
                 submission->files, prepared, submission);
 }

@@ -147,22 +147,6 @@ agent_find (const Policy *policy, Proposal *proposal, guint32 uid, GError **erro
   return TRUE;
 }
 
-/* action_find: only among those that some rule other than deny names for this agent. */
-static gboolean
-action_find (const Policy *policy, Proposal *proposal, const char *id, GError **error)
-{
-  gboolean asks = FALSE;
-  gboolean allows = FALSE;
-
-  proposal->action = policy_action (policy, id);
-  if (proposal->action != NULL)
-    policy_foresee (policy, proposal->agent, proposal->action, &asks, &allows);
-  if (asks || allows)
-    return TRUE;
-  return us_error_set (error, US_ERROR_UNKNOWN_ACTION, US_REASON_UNKNOWN_ACTION,
-                       "there is no such action for agent %s", proposal->agent->name);
-}
-
 Proposal *
 proposal_new (Executor *executor, GVariant *request, const int *fds, guint n_fds, GError **error)
 {
@@ -187,7 +171,8 @@ proposal_new (Executor *executor, GVariant *request, const int *fds, guint n_fds
   if (!request_id_check (proposal->id, error) || !agent_find (policy, proposal, uid, error) ||
       !run_check (proposal, error) || !initiator_check (executor, proposal, initiator_uid, error) ||
       !supersedes_check (proposal, digest, error) || !claim_check (proposal, error) ||
-      !action_find (policy, proposal, action, error) || !files_hash (proposal, error))
+      (proposal->action = policy_action_for (policy, proposal->agent, action, error)) == NULL ||
+      !files_hash (proposal, error))
     return NULL;
 
   proposal->values =
@@ -250,59 +235,18 @@ facts_add (RecordBuilder *builder, const PolicyAction *action, GVariant *facts, 
   return TRUE;
 }
 
-static void
-arguments_add (RecordBuilder *builder, const Proposal *proposal)
-{
-  const PolicyAction *action = proposal->action;
-
-  for (guint i = 0; i < action->arguments->len; i++)
-    {
-      const PolicyArgument *argument = g_ptr_array_index (action->arguments, i);
-      const JsonTree *value = g_ptr_array_index (proposal->values, i);
-
-      record_builder_argument (builder, argument->name, argument->label, type_name (argument->type),
-                               json_tree_copy (value));
-    }
-  for (guint i = 0; i < action->settings->len; i++)
-    {
-      const PolicySetting *setting = g_ptr_array_index (action->settings, i);
-
-      record_builder_setting (builder, setting->name, setting->label, type_name (setting->type),
-                              json_tree_copy (setting->value));
-    }
-}
-
-static const char *
-effect_name (Effect effect)
-{
-  switch (effect)
-    {
-    case EFFECT_READ:
-      return "read";
-    case EFFECT_REVERSIBLE:
-      return "reversible";
-    case EFFECT_IRREVERSIBLE:
-    default:
-      return "irreversible";
-    }
-}
-
 /* record_build: @facts: (nullable): none yet */
 static Record *
 record_build (Executor *executor, const Proposal *proposal, GVariant *facts, GError **error)
 {
   const PolicyAgent *agent = proposal->agent;
   const PolicyAction *action = proposal->action;
-  g_autoptr (RecordBuilder) builder = record_builder_new (executor->config->host);
   g_autofree char *digest = policy_digest (executor->policy, agent, action);
+  g_autoptr (RecordBuilder) builder = policy_record_begin (
+      executor->config->host, agent, proposal->part, action, proposal->values);
 
-  record_builder_agent (builder, agent->name, (guint32) agent->uid, agent->owner, proposal->part);
   record_builder_run (builder, proposal->run_id, proposal->run_label, proposal->initiator,
                       (guint32) proposal->initiator_uid);
-  record_builder_action (builder, action->id, action->summary, effect_name (action->effect));
-  record_builder_executor (builder, action->module,
-                           action->credential != NULL ? action->credential : "");
-  arguments_add (builder, proposal);
   if (facts != NULL && !facts_add (builder, action, facts, error))
     return NULL;
   record_builder_claim (builder, proposal->claim);
@@ -339,15 +283,9 @@ decide (Executor *executor, const Record *record, GError **error)
 {
   g_autoptr (PolicyDecision) decision = policy_decide (executor->policy, record);
 
-  if (decision->decision == DECISION_ALLOW && decision->requirements->len == 0)
-    return g_steal_pointer (&decision);
-  if (decision->decision == DECISION_ASK && decision->requirements->len > 0)
-    return g_steal_pointer (&decision);
-  us_error_set (
-      error, US_ERROR_REFUSED, decision->reason != NULL ? decision->reason : US_REASON_NO_RULE,
-      "%s for %s%s%s", record_action_id (record), record_agent_name (record),
-      decision->rule != NULL ? ", by " : "", decision->rule != NULL ? decision->rule : "");
-  return NULL;
+  if (!policy_decision_check (decision, record, error))
+    return NULL;
+  return g_steal_pointer (&decision);
 }
 
 guint64

@@ -214,6 +214,20 @@ void policy_foresee (const Policy *policy,
                      gboolean *out_ask,
                      gboolean *out_allow);
 
+/*
+ * policy_action_for: NULL with reason unknown-action for all but those that some rule other than
+ * deny names for this agent.
+ */
+const PolicyAction *
+policy_action_for (const Policy *policy, const PolicyAgent *agent, const char *id, GError **error);
+
+/*
+ * policy_may_deny: whether what policy_decide() says depends on the record: FALSE where a person is
+ * asked whatever this agent sends for this action.
+ */
+gboolean
+policy_may_deny (const Policy *policy, const PolicyAgent *agent, const PolicyAction *action);
+
 /* policy_digest: "sha256:…" over what governs this agent's use of this action (see the page). */
 char *policy_digest (const Policy *policy, const PolicyAgent *agent, const PolicyAction *action);
 
@@ -242,6 +256,17 @@ GPtrArray *policy_bind_arguments (const PolicyAction *action,
                                   guint n_files,
                                   GError **error);
 
+/*
+ * policy_record_begin: a record with all that comes from policy and the arguments; without run,
+ * facts, claim and policy digest.
+ * @values: as policy_bind_arguments() gave them
+ */
+RecordBuilder *policy_record_begin (const char *host,
+                                    const PolicyAgent *agent,
+                                    const char *part,
+                                    const PolicyAction *action,
+                                    const GPtrArray *values);
+
 /* --- decision --- */
 
 /*
@@ -249,6 +274,10 @@ GPtrArray *policy_bind_arguments (const PolicyAction *action,
  * arguments and facts.  Limits are returned, not counted: the ledger counts.
  */
 PolicyDecision *policy_decide (const Policy *policy, const Record *record);
+
+/* policy_decision_check: FALSE with US_ERROR_REFUSED where it is a denial, as an agent reads it. */
+gboolean
+policy_decision_check (const PolicyDecision *decision, const Record *record, GError **error);
 
 /*
  * policy_may_approve: whether a person may satisfy @requirement for @record.

@@ -98,6 +98,13 @@ serve (int sock)
       say (sock, prefork_request_reload (&error) ? "reloaded" : error->message);
       return;
     }
+  else if (strcmp (word, "lease") == 0)
+    {
+      say (sock, memfd_is_leased (PREFORK_FD_SHARED) ? "leased" : "not leased");
+      if (recv (sock, word, sizeof word - 1, 0) > 0)
+        say (sock, memfd_is_leased (PREFORK_FD_SHARED) ? "leased" : "not leased");
+      return;
+    }
   else if (strcmp (word, "limits") == 0)
     {
       say_limits (sock);

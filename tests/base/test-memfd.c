@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #define ALL_SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
@@ -307,6 +308,46 @@ test_read_outlives_descriptor (void)
   g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), "content", 7);
 }
 
+/* Seen through the same descriptor sent elsewhere, for as long as the holder has it. */
+static void
+test_lease (void)
+{
+  g_autoptr (GError) error = NULL;
+  autofd fd = memfd_new_sealed ("test", "content", 7, NULL);
+  autofd sent = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  autofd lease = -1;
+  int status = -1;
+  pid_t pid = 0;
+
+  g_assert_false (memfd_is_leased (sent));
+  lease = memfd_lease (fd, &error);
+  g_assert_no_error (error);
+  g_assert_true (memfd_is_leased (sent));
+  g_assert_true (memfd_is_leased (fd));
+  fd_clear (&lease);
+  g_assert_false (memfd_is_leased (sent));
+
+  pid = fork ();
+  if (pid == 0)
+    _exit (memfd_lease (fd, NULL) >= 0 && memfd_is_leased (fd) ? 0 : 1);
+  g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
+  g_assert_cmpint (status, ==, 0);
+  g_assert_false (memfd_is_leased (sent));
+}
+
+/* What is not a file of ours is not leased, whatever it is. */
+static void
+test_lease_refused (void)
+{
+  autofd null = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpint (memfd_lease (-1, &error), ==, -1);
+  g_assert_true (us_error_has_reason (error, US_REASON_INTERNAL));
+  g_assert_false (memfd_is_leased (-1));
+  g_assert_false (memfd_is_leased (null));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -318,5 +359,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/memfd/made-cannot-change", test_made_cannot_change);
   g_test_add_func ("/base/memfd/read", test_read);
   g_test_add_func ("/base/memfd/read-outlives-descriptor", test_read_outlives_descriptor);
+  g_test_add_func ("/base/memfd/lease", test_lease);
+  g_test_add_func ("/base/memfd/lease-refused", test_lease_refused);
   return g_test_run ();
 }

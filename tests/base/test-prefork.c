@@ -662,6 +662,21 @@ test_reload_by_worker (void)
   ask (service, "two");
 }
 
+/* Whoever was sent what workers share sees that it no longer counts before a reload is confirmed. */
+static void
+test_reload_ends_lease (void)
+{
+  g_autoptr (Activated) service = service_new ("4");
+  autofd sock = activated_connect (service, 60), older = activated_connect (service, 60);
+
+  tell (older, "lease");
+  expect (older, "leased");
+  tell (sock, "reload");
+  expect (sock, "reloaded");
+  tell (older, "again");
+  expect (older, "not leased");
+}
+
 static void
 test_reload_with_all_busy (void)
 {
@@ -775,6 +790,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/prefork/drain", test_drain);
   g_test_add_func ("/base/prefork/stop-idle", test_stop_idle);
   g_test_add_func ("/base/prefork/reload-by-worker", test_reload_by_worker);
+  g_test_add_func ("/base/prefork/reload-ends-lease", test_reload_ends_lease);
   g_test_add_func ("/base/prefork/reload-with-all-busy", test_reload_with_all_busy);
   g_test_add_func ("/base/prefork/reload-fails-closed", test_reload_fails_closed);
   g_test_add_func ("/base/prefork/reload-by-signal", test_reload_by_signal);

@@ -37,7 +37,8 @@ struct Fake
   gboolean ending, away, holds, released;
   Set *set;
   Policy *policy;
-  int image;
+  int image, lease;
+  gboolean leases;
   char *fault;
   const char *decision, *how, *refusal;
   int refusal_code;
@@ -109,33 +110,10 @@ hash_files (const Handover *call, TypeFile *files, GError **error)
   return TRUE;
 }
 
-static void
-add_action (RecordBuilder *builder, const PolicyAction *action, GPtrArray *values)
-{
-  record_builder_action (builder, action->id, action->summary,
-                         action->effect == EFFECT_IRREVERSIBLE ? "irreversible" : "reversible");
-  for (guint i = 0; i < action->arguments->len; i++)
-    {
-      const PolicyArgument *argument = action->arguments->pdata[i];
-
-      record_builder_argument (builder, argument->name, argument->label,
-                               type_name (argument->type), json_tree_copy (values->pdata[i]));
-    }
-  record_builder_executor (builder, action->module,
-                           action->credential != NULL ? action->credential : "");
-  for (guint i = 0; i < action->settings->len; i++)
-    {
-      const PolicySetting *setting = action->settings->pdata[i];
-
-      record_builder_setting (builder, setting->name, setting->label, type_name (setting->type),
-                              json_tree_copy (setting->value));
-    }
-}
-
 static Record *
 make_record (Fake *fake, GVariant *raw, const Handover *call, GError **error)
 {
-  g_autoptr (RecordBuilder) builder = record_builder_new ("00000000000000000000000000000000");
+  g_autoptr (RecordBuilder) builder = NULL;
   g_autoptr (GVariant) arguments = g_variant_get_child_value (raw, 5);
   g_autoptr (GPtrArray) values = NULL;
   TypeFile files[HANDOVER_MAX_FILES] = { 0 };
@@ -149,23 +127,20 @@ make_record (Fake *fake, GVariant *raw, const Handover *call, GError **error)
   g_variant_get (raw, "(&su&s(&s&s&s&s)&s@a(sv)&s(&s&s))", NULL, &agent_uid, &part, &run, &label,
                  &name, &uid, &id, NULL, &claim, NULL, NULL);
   agent = policy_agent_by_uid (fake->policy, agent_uid);
-  action = policy_action (fake->policy, id);
-  if (agent == NULL || action == NULL)
-    {
-      us_error_set (error, US_ERROR_UNKNOWN_ACTION, US_REASON_UNKNOWN_ACTION, "there is none");
-      return NULL;
-    }
-  if (!hash_files (call, files, error))
+  if (agent == NULL)
+    us_error_set (error, US_ERROR_NOT_AGENT, US_REASON_NOT_AGENT, "it is none");
+  else
+    action = policy_action_for (fake->policy, agent, id, error);
+  if (action == NULL || !hash_files (call, files, error))
     return NULL;
   values = policy_bind_arguments (action, arguments, files, call->n_fds, error);
   if (values == NULL)
     return NULL;
 
   digest = policy_digest (fake->policy, agent, action);
-  record_builder_agent (builder, agent->name, agent->uid, agent->owner, part);
+  builder = policy_record_begin ("00000000000000000000000000000000", agent, part, action, values);
   record_builder_run (builder, run, label, name[0] != '\0' ? name : NULL,
                       (guint32) g_ascii_strtoull (uid, NULL, 10));
-  add_action (builder, action, values);
   record_builder_claim (builder, claim);
   record_builder_policy (builder, digest);
   return record_builder_end (builder, error);
@@ -510,6 +485,17 @@ listen_thread (gpointer data)
 /* --- the handle --- */
 
 static void
+take_lease (Fake *fake)
+{
+  g_autoptr (GError) error = NULL;
+
+  fd_clear (&fake->lease);
+  if (fake->leases)
+    fake->lease = memfd_lease (fake->image, &error);
+  g_assert_no_error (error);
+}
+
+static void
 load_policy (Fake *fake)
 {
   g_autoptr (GBytes) image = set_image (fake->set);
@@ -518,10 +504,12 @@ load_policy (Fake *fake)
   const void *data = g_bytes_get_data (image, &size);
 
   g_clear_pointer (&fake->policy, policy_free);
+  fd_clear (&fake->lease);
   fd_clear (&fake->image);
   fake->policy = set_parse (fake->set);
   fake->image = memfd_new_sealed ("policy", data, size, &error);
   g_assert_no_error (error);
+  take_lease (fake);
 }
 
 Fake *
@@ -533,7 +521,7 @@ fake_new (const char *path)
   fake->path = g_strdup (path);
   g_mutex_init (&fake->lock);
   g_cond_init (&fake->changed);
-  fake->image = -1;
+  fake->image = fake->lease = -1;
   fake->set = set_new ();
   set_put (fake->set, "rules/x.rule",
            "[Rule mail]\nAgents=offboarding other\nActions=mail.send\nDecision=ask\n"
@@ -575,6 +563,7 @@ fake_free (Fake *fake)
   g_mutex_unlock (&fake->lock);
 
   fd_clear (&fake->listen_fd);
+  fd_clear (&fake->lease);
   fd_clear (&fake->image);
   policy_free (fake->policy);
   set_free (fake->set);
@@ -627,6 +616,12 @@ void
 fake_policy (Fake *fake, const char *name, const char *text)
 {
   CHANGE (set_put (fake->set, name, text); load_policy (fake));
+}
+
+void
+fake_lease (Fake *fake, gboolean leased)
+{
+  CHANGE (fake->leases = leased; take_lease (fake));
 }
 
 void

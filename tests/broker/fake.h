@@ -38,6 +38,8 @@ void fake_away (Fake *fake, gboolean away);
 void fake_fault (Fake *fake, const char *fault);
 /* fake_policy: changes a file of the set, or takes it away */
 void fake_policy (Fake *fake, const char *name, const char *text);
+/* fake_lease: whether the image of its policy, now and after each change, is leased; at first not */
+void fake_lease (Fake *fake, gboolean leased);
 /* fake_lifetime: of what is prepared from now on, in milliseconds; at first a minute */
 void fake_lifetime (Fake *fake, guint milliseconds);
 /* fake_need: so many persons; at first 1 */
