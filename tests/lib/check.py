@@ -22,6 +22,8 @@ SANITIZERS = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "--buildtype
 RELEASE = ["--buildtype=debugoptimized", "-Dc_args=-g0"]
 # Of what no distribution ships: it links the same in a third of the time.
 LINKER = {"CC_LD": "lld"}
+# Two clients of MCP that others wrote, of the many of tests/clients, and of the first not all.
+CLIENTS = ["mcp-python/read", "mcp-python/denied", "mcp-python/changed", "mcp-typescript"]
 # What tests/system has of the build beside what is installed.
 BESIDE = ["tests/fault/fault.so", "tests/executor/hostile-broker", "tests/broker/undersign-matrix",
           "tests/card/key-tool"]
@@ -112,10 +114,20 @@ class Check:
     def booted(self, build):
         """tests/systemd: installed, used and removed where systemd has booted."""
         self.say(f"systemd ({build.name})")
-        log = os.path.join(self.work, f"{build.name}.systemd.log")
         # It ends itself in good time, and then leaves nothing.
-        status = self.run_logged([os.path.join(build.source, "tests/systemd/run"), "--build",
-                                  build.path], log, timeout=1200)
+        self.run_tap("systemd", f"{build.name}.systemd.log",
+                     [os.path.join(build.source, "tests/systemd/run"), "--build", build.path], 1200)
+
+    def clients(self, source, word, *more):
+        """tests/clients: clients that others wrote, from PyPI and the npm registry."""
+        self.run_tap("clients", f"clients{word}.log",
+                     [os.path.join(source, "tests/clients/run"), "--cache",
+                      os.path.join(self.work, "clients"), word, *more, *CLIENTS], 900)
+
+    def run_tap(self, suite, log, command, timeout):
+        """Runs @command, which prints TAP and may skip."""
+        log = os.path.join(self.work, log)
+        status = self.run_logged(command, log, timeout)
         with open(log, encoding="utf-8", errors="replace") as output:
             text = output.read()
         found = results.parse_tap(text)
@@ -123,8 +135,8 @@ class Check:
             found.append(("exit", results.FAILED, f"ended with {status}"))
         for name, outcome, note in found:
             if outcome == results.SKIPPED:
-                print(f"skipped: systemd: {name}: {note}", flush=True)
-        if not self.tally.add_all("systemd", found):
+                print(f"skipped: {suite}: {name}: {note}", flush=True)
+        if not self.tally.add_all(suite, found):
             print(text[-12000:])
 
     def demonstration(self, build):
@@ -198,11 +210,13 @@ class Check:
         source = os.path.join(self.work, "source")
         os.mkdir(source, 0o755)
         builds.copy_source(os.path.dirname(TESTS), source)
-        with concurrent.futures.ThreadPoolExecutor(2) as beside:
+        with concurrent.futures.ThreadPoolExecutor(2) as beside, \
+                concurrent.futures.ThreadPoolExecutor(1) as registries:
             keys = beside.submit(self.authenticators, source)
             sanitized = self.compile("sanitizers", SANITIZERS, environment=LINKER)
             mutants = beside.submit(self.mutants)
             keys.result()
+            fetched = registries.submit(self.clients, source, "--fetch")
             release = beside.submit(self.compile, "release", RELEASE, BESIDE)
             gates = beside.submit(self.gates, release)
             if sanitized:
@@ -211,6 +225,9 @@ class Check:
             if release.result():
                 self.installed(release.result())
                 self.booted(release.result())
+                fetched.result()
+                self.say("clients (release)")
+                self.clients(source, "--build", release.result().path)
             gates.result()
             mutants.result()
 

@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What every client of MCP must come to, against the real service, with a person at the card.
+
+The client's program runs as the agent's user and is told by lines what to call; the person reads
+and answers cards at a terminal.  What ran is read where it happens: in the mail server's mailbox,
+which shows whole mails, and in the null module's marker.
+"""
+
+import json
+import os
+import pwd
+import re
+import select
+import subprocess
+import time
+
+from undersign_test import mailserver, people, person, policy, world
+
+AGENT, LEAD = "agent-offboarding", "it.lead"
+REPORT = f"/home/{AGENT}/report.pdf"
+PATIENCE = 180.0
+LOOK = f"""[Action]
+Summary=Look
+Effect=read
+
+[Executor]
+Module=null
+Marker={policy.MARKER}
+
+[Argument target]
+Label=Target
+Type=line
+Required=yes
+"""
+RULES = {"clients": """[Rule mail]
+Agents=offboarding
+Actions=mail.send
+Decision=ask
+Approvers=@it-leads
+Passkeys=software
+
+[Rule look]
+Agents=offboarding
+Actions=test.look
+Decision=allow
+Limit=1000/1d all-agents
+"""}
+# One agent stands for many here, and a person denies it something time and again.
+LIMITS = "[Limits]\nPending=32\nSubmitsPerMinute=6000\nRunsPerMinute=6000\nDenials=0\n"
+
+
+class Client:
+    """The program of a client, as the agent's user would start it; a context manager."""
+
+    def __init__(self, argv, run, hold=0, timeout=60):
+        start = {"command": "/usr/bin/undersign-mcp", "args": [f"--hold={hold}", f"--run={run}"],
+                 "timeout": timeout}
+        self.buffer, self.said = b"", ""
+        environment = {**people.environment(AGENT), "PYTHONDONTWRITEBYTECODE": "1",
+                       "PYTHONPATH": os.path.dirname(os.path.abspath(__file__)),
+                       "NO_PROXY": "*", **QUIET}
+        self.process = subprocess.Popen(
+            [*argv, json.dumps(start)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, cwd=pwd.getpwnam(AGENT).pw_dir, env=environment,
+            preexec_fn=lambda: people.become(AGENT), start_new_session=True)
+
+    def send(self, word, **values):
+        self.process.stdin.write(json.dumps({"do": word, **values}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def line(self, timeout):
+        """The next line of what it prints, None where none came in time."""
+        end = time.monotonic() + timeout
+        while b"\n" not in self.buffer:
+            left = max(0.0, end - time.monotonic())
+            if not select.select([self.process.stdout], [], [], left)[0]:
+                return None
+            piece = os.read(self.process.stdout.fileno(), 65536)
+            if not piece:
+                raise AssertionError(f"the client ended; it said:\n{self.said[-6000:]}")
+            self.buffer += piece
+        line, self.buffer = self.buffer.split(b"\n", 1)
+        self.said += line.decode(errors="replace") + "\n"
+        return line
+
+    def answer(self, timeout=PATIENCE):
+        """The answer to the last command, None where it did not come in time."""
+        end = time.monotonic() + timeout
+        while (line := self.line(max(0.0, end - time.monotonic()))) is not None:
+            if line.startswith(b"RESULT "):
+                return json.loads(line[len(b"RESULT "):])
+        return None
+
+    def do(self, word, **values):
+        """What the framework gave for it."""
+        self.send(word, **values)
+        found = self.answer()
+        if found is None:
+            raise AssertionError(f"no answer after {PATIENCE:g} s; it said:\n{self.said[-6000:]}")
+        return found
+
+    def call(self, tool, arguments):
+        return Told(self.do("call", tool=tool, arguments=arguments))
+
+    def close(self):
+        """Ends it, and waits for its servers."""
+        self.process.stdin.close()
+        try:
+            self.process.wait(PATIENCE)
+        finally:
+            if self.process.poll() is None:
+                os.killpg(self.process.pid, 9)
+                self.process.wait()
+            self.process.stdout.close()
+        world.wait_until(lambda: not servers(), "the client's servers have ended")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+# Frameworks that would ask the network who they are, or report home.
+QUIET = {name: "true" for name in (
+    "OPENAI_AGENTS_DISABLE_TRACING", "CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_TRACKING",
+    "CREWAI_TELEMETRY_OPT_OUT", "OTEL_SDK_DISABLED", "MASTRA_TELEMETRY_DISABLED",
+    "DO_NOT_TRACK", "AGNO_TELEMETRY_DISABLED")}
+
+
+def servers():
+    """The processes of undersign-mcp that live."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/comm", encoding="utf-8") as file:
+                if name.isdigit() and file.read().strip() == "undersign-mcp":
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+class Told:
+    """What a model would read of a call, in whatever form the framework gives it."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.text = json.dumps(answer)
+        self.result = next(results(answer), {})
+        self.request = self.result.get("request_id")
+
+    def __getattr__(self, name):
+        return self.result.get(name)
+
+    def __str__(self):
+        return self.text[:3000]
+
+
+def results(value):
+    """Each result of ours in @value: an object, or JSON somewhere in a text."""
+    if isinstance(value, dict):
+        if {"state", "executed"} <= value.keys():
+            yield value
+        for inner in value.values():
+            yield from results(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from results(inner)
+    elif isinstance(value, str):
+        for at, character in enumerate(value):
+            if character in "{[":
+                try:
+                    yield from results(json.JSONDecoder().raw_decode(value[at:])[0])
+                except ValueError:
+                    pass
+
+
+class Scene:
+    """The service, the mail server and the person, for all clients; a context manager."""
+
+    def __init__(self):
+        self.world = world.World(modules=("null", "mail"))
+        self.server = mailserver.Server()
+        self.lead = person.Person(LEAD)
+
+    def __enter__(self):
+        policy.write(actions={"mail.send": policy.MAIL, "test.look": LOOK}, rules=RULES)
+        with open("/etc/undersign/undersign.conf", "w", encoding="utf-8") as file:
+            file.write(LIMITS)
+        self.write_report("the report")
+        self.server.start()
+        try:
+            self.world.start()
+        except BaseException:
+            self.world.print_logs()
+            raise
+        self.world.ctl("credential", "set", "mail", "work-smtp",
+                       text=f"{mailserver.USER}\n{mailserver.PASSWORD}\n")
+        self.world.runners["mail"].reload_unit()
+        self.world.runners["mail"].restart()
+        person.let_enrol(LEAD)
+        self.lead.enrol()
+        return self
+
+    def __exit__(self, *_):
+        self.world.stop()
+        self.server.stop()
+        self.world.check_logs()
+
+    @staticmethod
+    def write_report(text):
+        with open(REPORT, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(REPORT, 0o600)
+        os.chown(REPORT, people.AGENTS[AGENT][0], -1)
+
+    def cards(self):
+        return [card["request"] for card in self.lead.pending()]
+
+    def card(self, request):
+        """What it shows, whole; it is left unanswered."""
+        with self.lead.terminal("approve", request) as screen:
+            pages, _ = self.lead.read_card(screen)
+            screen.type("\x1b")
+            screen.wait()
+        return "\n".join(pages)
+
+    def clear(self):
+        """Denies what a test that failed has left."""
+        for request in self.cards():
+            self.lead.run("deny", "--reason=other", request)
+
+    def effects(self):
+        """(the mails that were delivered, as (subject, recipients, attachments); how many looks)."""
+        mails = []
+        for mail in self.server.mails():
+            files = [part.get_payload(decode=True).decode() for part in mail.walk()
+                     if part.get_filename()]
+            mails.append((mail["Subject"], mail["X-RcptTo"], files))
+        return sorted(mails), policy.executed()
+
+
+class Scenarios:
+    """One client; each method whose name begins with test_ is a test of its own."""
+
+    def __init__(self, scene, name, argv):
+        self.scene, self.name, self.argv = scene, name, argv
+
+    def tests(self):
+        """Their names; a client whose program can pause has those of that, too."""
+        with open(self.argv[-1], encoding="utf-8") as file:
+            pauses = re.search(r"\bpause\b", file.read())
+        return [name for name in vars(Scenarios) if name.startswith("test_")
+                and (pauses or not name.startswith("test_pause"))]
+
+    def client(self, test, **options):
+        return Client(self.argv, f"{self.name}-{test}", **options)
+
+    def mail(self, test, **changes):
+        """The arguments of a mail that nobody else asks for."""
+        return {"to": ["security@example.com"], "subject": f"{self.name} {test}",
+                "body": "The report is attached.", "attachment": [REPORT], **changes}
+
+    # --- what is asserted ---
+
+    def told(self, told, state, executed):
+        """A model that reads it cannot think anything else."""
+        assert (told.state, told.executed) == (state, executed), f"not {state}: {told}"
+        words = {"no": "othing was executed", "yes": "t was executed"}[executed]
+        assert words in told.text, f"it does not say {words!r}: {told}"
+        assert LEAD not in told.text, f"it names a person: {told}"
+
+    def effects_are(self, before, mails=(), looks=0):
+        """Nothing ran since @before but those mails, each (subject, recipients, attachments)."""
+        wanted = (sorted([*before[0], *mails]), before[1] + looks)
+        found = self.scene.effects()
+        assert found == wanted, f"effects: {found} instead of {wanted}"
+
+    def pends(self, told, before, *others):
+        """It is a request of its own, and nothing ran; its id."""
+        self.told(told, "pending", "no")
+        assert told.request and told.request not in others, f"the same request: {told}"
+        return told.request
+
+    # --- what people and agents do ---
+
+    def approve(self, request, *shown):
+        """Reads the card at a terminal, which must show each of @shown, and signs it."""
+        answer = self.scene.lead.approve(request)
+        assert answer.status == 0, answer.text[-4000:]
+        for text in shown:
+            assert text in answer.card, f"the card does not show {text!r}:\n{answer.card}"
+
+    def deny(self, request):
+        done = self.scene.lead.run("deny", "--reason=wrong-target", request)
+        assert done.returncode == 0, done.stderr
+
+    def ended(self, client, request):
+        """What the client hears of it once it has ended."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            told = client.call("request_status", {"request_id": request})
+            if told.state not in ("pending", "approved", "executing") or time.monotonic() > end:
+                return told
+            time.sleep(0.2)
+
+    def take_back(self, client, *requests):
+        for request in requests:
+            self.told(client.call("request_cancel", {"request_id": request}), "withdrawn", "no")
+
+    # --- the five of every client ---
+
+    def test_a_read_runs(self):
+        before = self.scene.effects()
+        with self.client("read", hold=120, timeout=240) as client:
+            self.told(client.call("test_look", {"target": self.name}), "done", "yes")
+        assert self.scene.cards() == []
+        self.effects_are(before, looks=1)
+
+    def test_an_approved_call_runs(self):
+        before = self.scene.effects()
+        with self.client("approved") as client:
+            wanted = self.mail("approved")
+            request = self.pends(client.call("mail_send", wanted), before)
+            assert self.scene.cards() == [request]
+            self.effects_are(before)
+            self.approve(request, "security@example.com", wanted["subject"], "report.pdf")
+            told = self.ended(client, request)
+            self.told(told, "done", "yes")
+            assert "the server took the mail" in told.output, told
+        self.effects_are(before, [(wanted["subject"], "security@example.com", ["the report"])])
+
+    def test_a_denied_call_says_so(self):
+        before = self.scene.effects()
+        with self.client("denied") as client:
+            wanted = self.mail("denied")
+            request = self.pends(client.call("mail_send", wanted), before)
+            self.deny(request)
+            told = self.ended(client, request)
+            self.told(told, "denied", "no")
+            assert told.reason == "wrong-target", told
+            again = self.pends(client.call("mail_send", wanted), before, request)
+            self.take_back(client, again)
+        assert self.scene.cards() == []
+        self.effects_are(before)
+
+    def test_changed_arguments_do_not_run(self):
+        before = self.scene.effects()
+        with self.client("changed") as client:
+            wanted = self.mail("changed")
+            bcc = {**wanted, "bcc": ["mallory@example.com"]}
+            request = self.pends(client.call("mail_send", wanted), before)
+            early = self.pends(client.call("mail_send", bcc), before, request)
+            self.approve(request, wanted["subject"])
+            self.told(self.ended(client, request), "done", "yes")
+            ran = [(wanted["subject"], "security@example.com", ["the report"])]
+            self.effects_are(before, ran)
+            # The approval is used up, and was for nothing else.
+            assert self.pends(client.call("mail_send", bcc), before, request) == early
+            waiting = [early]
+            for changed in ({"to": ["mallory@example.com"]}, {"subject": wanted["subject"] + "!"},
+                            {"attachment": []}, {}):
+                told = client.call("mail_send", {**wanted, **changed})
+                waiting.append(self.pends(told, before, request, *waiting))
+            self.scene.write_report("another report")
+            told = client.call("mail_send", wanted)
+            waiting.append(self.pends(told, before, request, *waiting))
+            self.scene.write_report("the report")
+            assert sorted(self.scene.cards()) == sorted(waiting)
+            self.take_back(client, *waiting)
+        assert self.scene.cards() == []
+        self.effects_are(before, ran)
+
+    def gives_up(self, wanted, timeout):
+        """Calls twice, as a client does after a time-out; whether a card was there meanwhile."""
+        seen = False
+        with self.client("retried", hold=3600, timeout=timeout) as client:
+            for _ in range(2):
+                client.send("call", tool="mail_send", arguments=wanted)
+                while (answer := client.answer(0.1)) is None:
+                    seen = seen or self.scene.cards() != []
+                told = Told(answer)
+                assert told.state != "done" and told.executed != "yes", told
+        return seen
+
+    def test_a_retry_is_one_card(self):
+        """A call that the client gives up, tried again by it and in a new process: it runs once."""
+        before = self.scene.effects()
+        wanted = self.mail("retried")
+        # On a slow machine it may give up before anything was asked, which would show nothing.
+        assert any(self.gives_up(wanted, seconds) for seconds in (2, 8, 32)), "there was no card"
+        with self.client("retried") as client:
+            request = self.pends(client.call("mail_send", wanted), before)
+            assert self.pends(client.call("mail_send", wanted), before) == request
+            assert self.scene.cards() == [request]
+            self.effects_are(before)
+            self.approve(request, wanted["subject"])
+            self.told(self.ended(client, request), "done", "yes")
+        assert self.scene.cards() == []
+        self.effects_are(before, [(wanted["subject"], "security@example.com", ["the report"])])
+
+    # --- where the framework has a pause of its own ---
+
+    def paused(self, client, arguments):
+        """The framework asks its own person, and has not called anything."""
+        found = client.do("pause", tool="mail_send", arguments=arguments)
+        assert "error" not in found, found
+        assert "mallory" not in json.dumps(found), found
+
+    def test_pause_a_substitution_does_not_run(self):
+        """Between the framework's pause and its resumption something else takes the call's place."""
+        before = self.scene.effects()
+        with self.client("substituted") as client:
+            wanted = self.mail("substituted")
+            bcc = {**wanted, "bcc": ["mallory@example.com"]}
+            ran = [(wanted["subject"], "security@example.com", ["the report"])]
+            request = self.pends(client.call("mail_send", wanted), before)
+            self.paused(client, wanted)
+            # Both of them have said yes to the one mail, and only that is sent.
+            self.approve(request, wanted["subject"], "Bcc          none")
+            self.told(self.ended(client, request), "done", "yes")
+            self.effects_are(before, ran)
+            changed = Told(client.do("resume", arguments=bcc))
+            waiting = [self.pends(changed, before, request)]
+            assert "mallory@example.com" in self.scene.card(waiting[0])
+            # The file is another when it goes on, or nothing is.
+            for text in ("another report", "the report"):
+                self.paused(client, wanted)
+                self.scene.write_report(text)
+                told = Told(client.do("resume", arguments=wanted))
+                waiting.append(self.pends(told, before, request, *waiting))
+            assert sorted(self.scene.cards()) == sorted(waiting)
+            self.deny(waiting[0])
+            self.told(self.ended(client, waiting[0]), "denied", "no")
+            self.take_back(client, *waiting[1:])
+        self.effects_are(before, ran)
+
+    def test_pause_an_approval_is_for_what_was_resumed(self):
+        """What a person signs is the changed call, for what it is."""
+        before = self.scene.effects()
+        with self.client("resumed") as client:
+            wanted = self.mail("resumed")
+            bcc = {**wanted, "bcc": ["mallory@example.com"]}
+            self.paused(client, wanted)
+            assert self.scene.cards() == []
+            request = self.pends(Told(client.do("resume", arguments=bcc)), before)
+            self.effects_are(before)
+            self.approve(request, "mallory@example.com")
+            self.told(self.ended(client, request), "done", "yes")
+        self.effects_are(before, [(wanted["subject"], "security@example.com, mallory@example.com",
+                                   ["the report"])])
