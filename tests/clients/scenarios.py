@@ -408,6 +408,16 @@ class Scenarios:
         assert "error" not in found, found
         assert "mallory" not in json.dumps(found), found
 
+    def resumed(self, client, arguments, before, *others):
+        """Its person says yes, and something else goes on; the id of what that became, None where
+        the framework itself found the change."""
+        answer = client.do("resume", arguments=arguments)
+        if isinstance(answer.get("said"), dict) and "refused" in answer["said"]:
+            print(f"# {self.name} itself refuses: {answer['said']['refused']}")
+            assert set(self.scene.cards()) <= set(others)
+            return None
+        return self.pends(Told(answer), before, *others)
+
     def test_pause_a_substitution_does_not_run(self):
         """Between the framework's pause and its resumption something else takes the call's place."""
         before = self.scene.effects()
@@ -421,32 +431,35 @@ class Scenarios:
             self.approve(request, wanted["subject"], "Bcc          none")
             self.told(self.ended(client, request), "done", "yes")
             self.effects_are(before, ran)
-            changed = Told(client.do("resume", arguments=bcc))
-            waiting = [self.pends(changed, before, request)]
-            assert "mallory@example.com" in self.scene.card(waiting[0])
-            # The file is another when it goes on, or nothing is.
+            changed = self.resumed(client, bcc, before, request)
+            if changed:
+                assert "mallory@example.com" in self.scene.card(changed)
+                self.deny(changed)
+                self.told(self.ended(client, changed), "denied", "no")
+            # The file is another when it goes on; then nothing is.
+            waiting = []
             for text in ("another report", "the report"):
                 self.paused(client, wanted)
                 self.scene.write_report(text)
-                told = Told(client.do("resume", arguments=wanted))
-                waiting.append(self.pends(told, before, request, *waiting))
+                waiting.append(self.resumed(client, wanted, before, request, changed, *waiting))
             assert sorted(self.scene.cards()) == sorted(waiting)
-            self.deny(waiting[0])
-            self.told(self.ended(client, waiting[0]), "denied", "no")
-            self.take_back(client, *waiting[1:])
+            self.take_back(client, *waiting)
         self.effects_are(before, ran)
 
     def test_pause_an_approval_is_for_what_was_resumed(self):
         """What a person signs is the changed call, for what it is."""
         before = self.scene.effects()
+        ran = []
         with self.client("resumed") as client:
             wanted = self.mail("resumed")
             bcc = {**wanted, "bcc": ["mallory@example.com"]}
             self.paused(client, wanted)
             assert self.scene.cards() == []
-            request = self.pends(Told(client.do("resume", arguments=bcc)), before)
+            request = self.resumed(client, bcc, before)
             self.effects_are(before)
-            self.approve(request, "mallory@example.com")
-            self.told(self.ended(client, request), "done", "yes")
-        self.effects_are(before, [(wanted["subject"], "security@example.com, mallory@example.com",
-                                   ["the report"])])
+            if request:
+                self.approve(request, "mallory@example.com")
+                self.told(self.ended(client, request), "done", "yes")
+                ran = [(wanted["subject"], "security@example.com, mallory@example.com",
+                        ["the report"])]
+        self.effects_are(before, ran)
