@@ -13,6 +13,7 @@
 #include "service/base/memfd.h"
 #include "service/base/wire.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -66,7 +67,7 @@ kind_is_known (guint kind)
   return kind == HANDOVER_REPLY || kind == HANDOVER_ERROR ||
          (kind >= HANDOVER_PREPARE && kind <= HANDOVER_MAY_PAUSE) ||
          (kind >= HANDOVER_ENROL && kind <= HANDOVER_PRUNE) ||
-         (kind >= HANDOVER_MODULE_DESCRIBE && kind <= HANDOVER_MODULE_CHECK);
+         (kind >= HANDOVER_MODULE_DESCRIBE && kind <= HANDOVER_MODULE_EXECUTE);
 }
 
 static gboolean
@@ -402,11 +403,14 @@ handover_receive_reply (int sock, const char *reply_type, Handover *out_reply, G
   return TRUE;
 }
 
-int
-handover_connect (const char *path, guint timeout_seconds, GError **error)
+/* connect_to: @out_full: (nullable): as in handover_connect_now(), and then the connection does not block
+ * until it is there. */
+static int
+connect_to (const char *path, guint timeout_seconds, gboolean *out_full, GError **error)
 {
   struct sockaddr_un address = { .sun_family = AF_UNIX };
   struct timeval timeout = { .tv_sec = timeout_seconds };
+  int flags = out_full != NULL ? SOCK_NONBLOCK : 0;
   autofd sock = -1;
 
   if (strlen (path) >= sizeof address.sun_path)
@@ -417,17 +421,36 @@ handover_connect (const char *path, guint timeout_seconds, GError **error)
     }
   strcpy (address.sun_path, path);
 
-  sock = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  sock = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
   if (sock < 0 || setsockopt (sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) < 0 ||
       setsockopt (sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) < 0 ||
-      connect (sock, (struct sockaddr *) &address, sizeof address) < 0)
+      connect (sock, (struct sockaddr *) &address, sizeof address) < 0 ||
+      (flags != 0 && fcntl (sock, F_SETFL, 0) < 0))
     {
+      int number = errno;
       g_autofree char *doing = g_strdup_printf ("connect to %s", path);
 
-      set_unreachable (error, doing);
+      errno = number;
+      if (out_full != NULL && sock >= 0 && number == EAGAIN)
+        *out_full = TRUE;
+      else
+        set_unreachable (error, doing);
       return -1;
     }
   return fd_steal (&sock);
+}
+
+int
+handover_connect (const char *path, guint timeout_seconds, GError **error)
+{
+  return connect_to (path, timeout_seconds, NULL, error);
+}
+
+int
+handover_connect_now (const char *path, guint timeout_seconds, gboolean *out_full, GError **error)
+{
+  *out_full = FALSE;
+  return connect_to (path, timeout_seconds, out_full, error);
 }
 
 gboolean

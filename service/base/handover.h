@@ -47,7 +47,7 @@ typedef enum
   /* to a runner, from the executor */
   HANDOVER_MODULE_DESCRIBE = 64,
   HANDOVER_MODULE_EXECUTE = 65,
-  HANDOVER_MODULE_CHECK = 66,
+  /* 66 has been used */
 } HandoverKind;
 
 typedef struct
@@ -124,6 +124,12 @@ gboolean handover_receive_reply (int sock,
 
 /* handover_connect: a connected CLOEXEC socket with both time-outs set, or -1. */
 int handover_connect (const char *path, guint timeout_seconds, GError **error);
+
+/*
+ * handover_connect_now: does not wait for a place in the backlog.
+ * @out_full: (out): whether there is none; then this returns -1 without an error
+ */
+int handover_connect_now (const char *path, guint timeout_seconds, gboolean *out_full, GError **error);
 
 /*
  * handover_discard: waits for one message and drops it unread, with its descriptors.  For a peer that

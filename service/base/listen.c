@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The socket that systemd made for this service.  A listener calls this once, first of all; it must
+ * The sockets that systemd made for this service.  A listener calls this once, first of all; it must
  * never make a socket itself, since owner and mode of it are the unit's to say.
  */
 #include "service/base/listen.h"
@@ -31,40 +31,41 @@ socket_option_is (int fd, int option, int value)
   return getsockopt (fd, SOL_SOCKET, option, &got, &len) == 0 && got == value;
 }
 
-int
-listen_fd_take (GError **error)
+static gboolean
+listen_fd_set_up (int fd, GError **error)
+{
+  int flags = 0;
+
+  if (!socket_option_is (fd, SO_DOMAIN, AF_UNIX) || !socket_option_is (fd, SO_TYPE, SOCK_SEQPACKET) ||
+      !socket_option_is (fd, SO_ACCEPTCONN, 1))
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "a socket passed in is not a listening Unix SOCK_SEQPACKET one");
+
+  /* Not blocking: of two workers that wait during a reload one finds nothing to accept. */
+  flags = fcntl (fd, F_GETFL);
+  if (flags < 0 || fcntl (fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+      fcntl (fd, F_SETFD, FD_CLOEXEC) < 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "cannot set up a listening socket: %s", g_strerror (errno));
+  return TRUE;
+}
+
+gboolean
+listen_fds_take (guint count, GError **error)
 {
   gboolean ours = environment_is_number ("LISTEN_PID", getpid ());
-  gboolean one = environment_is_number ("LISTEN_FDS", 1);
-  int flags = 0;
+  gboolean all = environment_is_number ("LISTEN_FDS", count);
 
   (void) unsetenv ("LISTEN_PID");
   (void) unsetenv ("LISTEN_FDS");
   (void) unsetenv ("LISTEN_FDNAMES");
 
-  if (!ours || !one)
-    {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
-                    "exactly one socket must be passed in, by LISTEN_FDS and LISTEN_PID");
-      return -1;
-    }
-  if (!socket_option_is (LISTEN_FD, SO_DOMAIN, AF_UNIX) ||
-      !socket_option_is (LISTEN_FD, SO_TYPE, SOCK_SEQPACKET) ||
-      !socket_option_is (LISTEN_FD, SO_ACCEPTCONN, 1))
-    {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
-                    "the socket passed in is not a listening Unix SOCK_SEQPACKET one");
-      return -1;
-    }
-
-  /* Not blocking: of two workers that wait during a reload one finds nothing to accept. */
-  flags = fcntl (LISTEN_FD, F_GETFL);
-  if (flags < 0 || fcntl (LISTEN_FD, F_SETFL, flags | O_NONBLOCK) < 0 ||
-      fcntl (LISTEN_FD, F_SETFD, FD_CLOEXEC) < 0)
-    {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
-                    "cannot set up the listening socket: %s", g_strerror (errno));
-      return -1;
-    }
-  return LISTEN_FD;
+  if (!ours || !all)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "exactly %u socket%s must be passed in, by LISTEN_FDS and LISTEN_PID", count,
+                         count == 1 ? "" : "s");
+  for (guint i = 0; i < count; i++)
+    if (!listen_fd_set_up (LISTEN_FD + (int) i, error))
+      return FALSE;
+  return TRUE;
 }

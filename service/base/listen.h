@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The listening socket of a socket-activated service. */
+/* The listening sockets of a socket-activated service. */
 #pragma once
 
 #include <glib.h>
@@ -9,11 +9,10 @@ G_BEGIN_DECLS
 #define LISTEN_FD 3
 
 /*
- * listen_fd_take: the one socket that was passed in, as sd_listen_fds(3) describes it: a listening
- * Unix SOCK_SEQPACKET socket, from now on CLOEXEC and not blocking.  The variables are removed from
- * the environment.
- * Returns: the descriptor, or -1.
+ * listen_fds_take: the sockets that were passed in, as sd_listen_fds(3) describes them, from LISTEN_FD
+ * on: just so many listening Unix SOCK_SEQPACKET sockets, from now on CLOEXEC and not blocking.  The
+ * variables are removed from the environment.
  */
-int listen_fd_take (GError **error);
+gboolean listen_fds_take (guint count, GError **error);
 
 G_END_DECLS

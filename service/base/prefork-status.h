@@ -3,6 +3,7 @@
 #pragma once
 
 /* From the worker. */
+#define STATUS_IMPAIRED 'i' /* before it is ready */
 #define STATUS_READY 'r'
 #define STATUS_ACCEPTED 'a'
 #define STATUS_RELOAD 'l'

@@ -134,6 +134,12 @@ connection_wait (GError **error)
     }
 }
 
+gboolean
+prefork_say_impaired (GError **error)
+{
+  return status_send (STATUS_IMPAIRED, error);
+}
+
 int
 prefork_accept (GError **error)
 {

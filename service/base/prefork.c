@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The listener of a prefork service.  It holds the listening socket and starts workers with
- * posix_spawn; it accepts only to refuse, where no worker can be started, never reads a connection
- * and never learns a secret.  All state is
- * in one loop: signals come by signalfd, words of the workers by their status sockets, and after
- * every wake-up each worker is asked for with waitpid, so a merged SIGCHLD loses nothing.
+ * posix_spawn; it accepts only to refuse, where no worker can be started, and on a second socket to
+ * have told what is known of the workers; it never reads a connection and never learns a secret.  All
+ * state is in one loop: signals come by signalfd, words of the workers by their status sockets, and
+ * after every wake-up each worker is asked for with waitpid, so a merged SIGCHLD loses nothing.
  */
 #include "service/base/prefork.h"
 
@@ -48,12 +48,14 @@ typedef struct
   WorkerState state;
   gint64 kill_at; /* monotonic milliseconds; 0 for never */
   gboolean wants_reload;
+  gboolean impaired;
 } Worker;
 
 typedef struct
 {
   const PreforkConfig *config;
   int listen_fd;
+  int tell_fd; /* -1 where there is no second socket */
   int signal_fd;
   sigset_t signals; /* those that signal_fd takes */
   int shared_fd;
@@ -63,6 +65,8 @@ typedef struct
   gint64 not_before; /* monotonic milliseconds: no start earlier */
   gint64 pause_until; /* and none earlier while a worker is idle */
   gboolean refusing; /* where none is ready, and until one gets ready */
+  gboolean known;    /* a worker has been ready since the idle ones were last replaced */
+  gboolean impaired; /* and the last of them said so */
   gboolean ending;
 } Listener;
 
@@ -96,6 +100,7 @@ listener_clear (Listener *listener)
   fd_clear (&listener->lease_fd);
   fd_clear (&listener->shared_fd);
   fd_clear (&listener->signal_fd);
+  fd_clear (&listener->tell_fd);
   fd_clear (&listener->listen_fd);
 }
 
@@ -115,6 +120,25 @@ signals_take (Listener *listener, GError **error)
   if (listener->signal_fd < 0)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot take signals: %s",
                          g_strerror (errno));
+  return TRUE;
+}
+
+/* sockets_take: the second one makes way for the descriptors of a worker. */
+static gboolean
+sockets_take (Listener *listener, GError **error)
+{
+  gboolean tells = listener->config->tell != NULL;
+
+  if (!listen_fds_take (tells ? 2 : 1, error))
+    return FALSE;
+  listener->listen_fd = LISTEN_FD;
+  if (!tells)
+    return TRUE;
+  listener->tell_fd = fcntl (LISTEN_FD + 1, F_DUPFD_CLOEXEC, FIRST_PRIVATE_FD);
+  if (listener->tell_fd < 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "cannot keep the second socket: %s", g_strerror (errno));
+  close (LISTEN_FD + 1);
   return TRUE;
 }
 
@@ -285,6 +309,7 @@ worker_tell (Worker *worker, char word)
 static void
 listener_retire_idle (Listener *listener)
 {
+  listener->known = FALSE;
   for (guint i = 0; i < listener->workers->len; i++)
     {
       Worker *worker = g_ptr_array_index (listener->workers, i);
@@ -322,12 +347,18 @@ worker_take_word (Listener *listener, Worker *worker, char word)
 {
   switch (word)
     {
+    case STATUS_IMPAIRED:
+      worker->impaired = TRUE;
+      break;
+
     case STATUS_READY:
       if (worker->state == WORKER_STARTING)
         {
           worker->state = WORKER_READY;
           worker->kill_at = 0;
           listener->refusing = FALSE;
+          listener->known = TRUE;
+          listener->impaired = worker->impaired;
         }
       break;
 
@@ -470,6 +501,49 @@ listener_refuse (Listener *listener)
     }
 }
 
+/* --- telling --- */
+
+/* Who asks while nothing is known waits: a new worker will say. */
+static gboolean
+listener_tells (const Listener *listener)
+{
+  return listener->tell_fd >= 0 && !listener->ending &&
+         (listener->known || listener_refuses (listener));
+}
+
+/* listener_tell: every connection that waits, so many at most: see PREFORK_REFUSE_MAX. */
+static void
+listener_tell (Listener *listener)
+{
+  gboolean told = FALSE;
+
+  if (!listener_tells (listener))
+    return;
+  if (listener_refuses (listener))
+    {
+      (void) prefork_refuse (listener->tell_fd, NULL);
+      return;
+    }
+  for (guint i = 0; i < PREFORK_REFUSE_MAX; i++)
+    {
+      autofd sock = accept4 (listener->tell_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+      if (sock < 0 && (errno == EINTR || errno == ECONNABORTED))
+        continue;
+      if (sock < 0)
+        {
+          /* Not again and again: until the next worker. */
+          listener->known = errno == EAGAIN;
+          break;
+        }
+      listener->config->tell (sock, listener->impaired, listener->config->data);
+      told = TRUE;
+    }
+  /* What was wrong may be mended by now: the next worker will see. */
+  if (told && listener->impaired)
+    listener_retire_idle (listener);
+}
+
 /* --- the loop --- */
 
 static int
@@ -492,18 +566,20 @@ listener_timeout (const Listener *listener)
 static void
 listener_wait (Listener *listener)
 {
-  guint n = listener->workers->len + 2;
+  guint n = listener->workers->len + 3;
   g_autofree struct pollfd *polled = g_new0 (struct pollfd, n);
   gboolean refuses = listener_refuses (listener);
 
   polled[0] = (struct pollfd){ .fd = listener->signal_fd, .events = POLLIN };
   polled[1] = (struct pollfd){ .fd = refuses ? listener->listen_fd : -1, .events = POLLIN };
+  polled[2] = (struct pollfd){ .fd = listener_tells (listener) ? listener->tell_fd : -1,
+                               .events = POLLIN };
   for (guint i = 0; i < listener->workers->len; i++)
     {
       const Worker *worker = g_ptr_array_index (listener->workers, i);
 
       /* poll() skips a negative descriptor. */
-      polled[2 + i] = (struct pollfd){ .fd = worker->status_fd, .events = POLLIN };
+      polled[3 + i] = (struct pollfd){ .fd = worker->status_fd, .events = POLLIN };
     }
   (void) poll (polled, n, listener_timeout (listener));
 }
@@ -542,9 +618,9 @@ prefork_run (const PreforkConfig *config)
   g_return_val_if_fail (config->argv[0] != NULL && config->argv[0][0] == '/', EXIT_FAILURE);
   g_return_val_if_fail (config->max_workers > 0, EXIT_FAILURE);
 
+  listener.tell_fd = -1;
   listener.workers = g_ptr_array_new_with_free_func (worker_free);
-  listener.listen_fd = listen_fd_take (&error);
-  if (listener.listen_fd < 0 || !signals_take (&listener, &error))
+  if (!sockets_take (&listener, &error) || !signals_take (&listener, &error))
     {
       g_warning ("cannot listen: %s", error->message);
       return EXIT_FAILURE;
@@ -561,6 +637,7 @@ prefork_run (const PreforkConfig *config)
       listener_kill_stuck (&listener);
       listener_confirm_reload (&listener);
       listener_refuse (&listener);
+      listener_tell (&listener);
     }
   return EXIT_SUCCESS;
 }

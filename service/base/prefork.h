@@ -2,7 +2,8 @@
 /*
  * A listener that keeps pre-initialised workers ready.  A worker is this program again, with
  * the listening socket, a status socket and at most one more descriptor; it prepares itself,
- * accepts one connection, says so, serves it and exits.  The listener reads no connection.
+ * accepts one connection, says so, serves it and exits.  The listener reads no connection; on a socket
+ * of its own it can say what it knows to those who ask, however busy the workers are.
  */
 #pragma once
 
@@ -24,6 +25,12 @@ typedef struct
    * by their pid.
    */
   int (*make_shared) (gpointer data, GError **error);
+  /*
+   * (nullable): says what is to be known without a worker, to a connection of a second socket that is
+   * then to be passed in.  It must not read or block; @sock does not block and is closed afterwards.
+   * @impaired: whether the worker that got ready last said so of itself
+   */
+  void (*tell) (int sock, gboolean impaired, gpointer data);
   gpointer data;
 } PreforkConfig;
 
@@ -33,15 +40,22 @@ typedef struct
 #define PREFORK_FD_SHARED 5
 
 /*
- * prefork_run: takes the one socket of LISTEN_FDS (sd_listen_fds(3)), serves until SIGTERM, then
+ * prefork_run: takes the one socket of LISTEN_FDS (sd_listen_fds(3)), or two, serves until SIGTERM, then
  * ends the idle workers and waits for the busy ones.  SIGHUP, or a worker's word, reloads: the
  * shared descriptor is made anew and the idle workers are replaced.  A worker that ends before it
  * accepted is started again after a delay that doubles from 100 ms to 30 s.  After two such ends in
  * a row, or one that was killed, every connection is answered with US_ERROR_UNAVAILABLE, unread,
- * until a worker is ready.
+ * until a worker is ready.  Those who ask on the second socket wait until one has been ready since the
+ * last reload; idle workers that are impaired are replaced once that was told.
  * Returns: the exit status for main().
  */
 int prefork_run (const PreforkConfig *config);
+
+/*
+ * prefork_say_impaired: in a worker, before prefork_accept(): it will not be able to do what it is for,
+ * though it can say so to who calls.
+ */
+gboolean prefork_say_impaired (GError **error);
 
 /*
  * prefork_accept: in a worker, called when it is ready: waits for a connection and tells the

@@ -129,6 +129,6 @@
 /* Reply: s "done", "failed" or "unknown", facts, s result text. */
 #define WIRE_MODULE_REPLY "(s" WIRE_FACTS "s)"
 
-/* MODULE_CHECK: s name of a credential.  Calls nothing.  Reply: nothing; an error where the module or
- * the credential is not there. */
-#define WIRE_MODULE_CHECK "(s)"
+/* What a runner says at once, unasked, on its second socket: as the names of the credentials that it
+ * has.  An error where the module cannot be called. */
+#define WIRE_MODULE_STATE "(as)"

@@ -25,6 +25,13 @@ runner_path (Executor *executor, const PolicyAction *action)
   return g_strdup_printf ("%s/%s.sock", executor->config->runner_dir, action->module);
 }
 
+/* Where the runner says at once what it has, however busy the module is. */
+static char *
+state_path (Executor *executor, const PolicyAction *action)
+{
+  return g_strdup_printf ("%s/%s.state", executor->config->runner_dir, action->module);
+}
+
 /* file_handle: a descriptor with this content that no other file of the call has: each stands once.
  */
 static gint32
@@ -170,29 +177,49 @@ module_describe (Executor *executor, const Proposal *proposal, GError **error)
   return g_steal_pointer (&facts);
 }
 
+/* state_receive: *@out_state stays NULL, without an error, where the runner does not say it in time. */
+static gboolean
+state_receive (Executor *executor, const PolicyAction *action, GVariant **out_state, GError **error)
+{
+  guint seconds = executor->config->check_timeout;
+  g_autofree char *path = state_path (executor, action);
+  g_auto (Handover) reply = { 0 };
+  struct pollfd polled = { .fd = -1, .events = POLLIN };
+  gboolean full = FALSE;
+  autofd sock = handover_connect_now (path, seconds, &full, error);
+
+  if (sock < 0 && !full)
+    {
+      g_autofree char *about = g_strdup_printf ("module %s has no runner", action->module);
+
+      us_error_about (error, about);
+    }
+  if (sock < 0)
+    return full;
+  polled.fd = sock;
+  if (poll (&polled, 1, (int) seconds * 1000) == 0)
+    return TRUE;
+  if (!handover_receive_reply (sock, WIRE_MODULE_STATE, &reply, error))
+    return FALSE;
+  *out_state = g_variant_ref (reply.body);
+  return TRUE;
+}
+
 gboolean
 module_check (Executor *executor, const PolicyAction *action, GError **error)
 {
-  g_autofree char *path = runner_path (executor, action);
-  g_auto (Handover) reply = { 0 };
-  struct pollfd polled = { .fd = -1, .events = POLLIN };
-  autofd sock = -1;
+  g_autoptr (GVariant) state = NULL;
+  g_autofree const char **credentials = NULL;
 
-  if (access (path, F_OK) != 0)
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
-                         "module %s has no runner: %s: %s", action->module, path,
-                         g_strerror (errno));
-  if (action->credential[0] == '\0')
-    return TRUE;
-
-  sock = handover_connect (path, executor->config->check_timeout, error);
-  if (sock < 0 || !handover_send (sock, HANDOVER_MODULE_CHECK,
-                                  g_variant_new (WIRE_MODULE_CHECK, action->credential), NULL, 0,
-                                  error))
+  if (!state_receive (executor, action, &state, error))
     return FALSE;
-  polled.fd = sock;
-  return poll (&polled, 1, (int) executor->config->check_timeout * 1000) == 0 ||
-         handover_receive_reply (sock, WIRE_EMPTY, &reply, error);
+  if (state == NULL || action->credential[0] == '\0')
+    return TRUE;
+  g_variant_get (state, "(^a&s)", &credentials);
+  return g_strv_contains ((const char *const *) credentials, action->credential) ||
+         us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_NO_CREDENTIAL,
+                       "module %s does not have the credential %s", action->module,
+                       action->credential);
 }
 
 static const char *

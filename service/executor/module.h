@@ -16,8 +16,8 @@ GVariant *module_describe (Executor *executor, const Proposal *proposal, GError 
 
 /*
  * module_check: whether there is a runner of the action's module, and whether it has the action's
- * credential, so that nobody is asked in vain.  A runner that is busy passes, and of an action without
- * a credential only the socket is looked for.
+ * credential, so that nobody is asked in vain.  The runner's listener says so by itself, so that it makes
+ * no difference how busy the module is; one that says nothing in time passes.
  * Returns: FALSE with US_ERROR_UNAVAILABLE, reason unreachable or no-credential, which names it.
  */
 gboolean module_check (Executor *executor, const PolicyAction *action, GError **error);

@@ -22,34 +22,37 @@ fail (const char *what)
   return EXIT_FAILURE;
 }
 
-static int
-work (const char *module)
+/* config_fill: FALSE where this system has no executor. */
+static gboolean
+config_fill (RunnerConfig *config, const char *module)
 {
-  RunnerConfig config = { .module_dir = UNDERSIGN_MODULE_DIR,
-                          .module = module,
-                          .owner = 0,
-                          .credentials_dir = getenv ("CREDENTIALS_DIRECTORY"),
-                          .describe_seconds = RUNNER_DESCRIBE_SECONDS,
-                          .execute_seconds = RUNNER_EXECUTE_SECONDS };
   const struct passwd *executor = getpwnam (EXECUTOR_USER);
 
   if (executor == NULL || executor->pw_uid == 0)
-    return fail ("there is no user " EXECUTOR_USER);
-  config.peer = executor->pw_uid;
-  return runner_work (&config);
+    return FALSE;
+  *config = (RunnerConfig){ .module_dir = UNDERSIGN_MODULE_DIR,
+                            .module = module,
+                            .owner = 0,
+                            .peer = executor->pw_uid,
+                            .credentials_dir = getenv ("CREDENTIALS_DIRECTORY"),
+                            .describe_seconds = RUNNER_DESCRIBE_SECONDS,
+                            .execute_seconds = RUNNER_EXECUTE_SECONDS };
+  return TRUE;
 }
 
 static int
-run (const char *module)
+run (RunnerConfig *config)
 {
-  const char *const worker[] = { PROGRAM, "--worker", module, NULL };
-  PreforkConfig config = {
+  const char *const worker[] = { PROGRAM, "--worker", config->module, NULL };
+  PreforkConfig prefork = {
     .argv = worker,
     .max_workers = RUNNER_MAX_WORKERS,
     .ready_workers = RUNNER_READY_WORKERS,
+    .tell = runner_tell,
+    .data = config,
   };
 
-  return prefork_run (&config);
+  return prefork_run (&prefork);
 }
 
 int
@@ -57,6 +60,7 @@ main (int argc, char **argv)
 {
   gboolean is_worker = argc == 3 && strcmp (argv[1], "--worker") == 0;
   g_autoptr (GError) error = NULL;
+  RunnerConfig config = { .module = NULL };
 
   if (argc == 2 && strcmp (argv[1], "--version") == 0)
     {
@@ -70,5 +74,7 @@ main (int argc, char **argv)
     }
   if (!environment_scrub (&error) || !process_harden (&error))
     return fail (error->message);
-  return is_worker ? work (argv[2]) : run (argv[1]);
+  if (!config_fill (&config, argv[argc - 1]))
+    return fail ("there is no user " EXECUTOR_USER);
+  return is_worker ? runner_work (&config) : run (&config);
 }

@@ -62,8 +62,9 @@ credential_name_is_valid (const char *name)
          strstr (name, "..") == NULL;
 }
 
-static Secret *
-credential_read (const RunnerConfig *config, const char *name, GError **error)
+/* credential_open: a descriptor of what can be a credential, or -1. */
+static int
+credential_open (const RunnerConfig *config, const char *name, GError **error)
 {
   struct stat info;
   autofd dir = -1;
@@ -73,7 +74,7 @@ credential_read (const RunnerConfig *config, const char *name, GError **error)
     {
       us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_NOT_FOUND,
                     "this unit has no credential of that name");
-      return NULL;
+      return -1;
     }
 
   dir = open (config->credentials_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -83,15 +84,64 @@ credential_read (const RunnerConfig *config, const char *name, GError **error)
     {
       us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_NOT_FOUND,
                     "the credential %s cannot be opened", name);
-      return NULL;
+      return -1;
     }
   if ((info.st_mode & (S_IWGRP | S_IRWXO)) != 0)
     {
       us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNTRUSTED_FILE,
                     "the credential %s is open to others", name);
-      return NULL;
+      return -1;
     }
-  return secret_new_read (fd, CREDENTIAL_MAX, error);
+  return fd_steal (&fd);
+}
+
+static Secret *
+credential_read (const RunnerConfig *config, const char *name, GError **error)
+{
+  autofd fd = credential_open (config, name, error);
+
+  return fd >= 0 ? secret_new_read (fd, CREDENTIAL_MAX, error) : NULL;
+}
+
+/* credential_names: (transfer floating): of all that there are; nothing of them is read. */
+static GVariant *
+credential_names (const RunnerConfig *config)
+{
+  g_autoptr (GDir) dir =
+      config->credentials_dir != NULL ? g_dir_open (config->credentials_dir, 0, NULL) : NULL;
+  GVariantBuilder names;
+  const char *name = NULL;
+
+  g_variant_builder_init (&names, G_VARIANT_TYPE_STRING_ARRAY);
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      autofd fd = credential_open (config, name, NULL);
+
+      if (fd >= 0)
+        g_variant_builder_add (&names, "s", name);
+    }
+  return g_variant_builder_end (&names);
+}
+
+void
+runner_tell (int sock, gboolean impaired, gpointer data)
+{
+  const RunnerConfig *config = data;
+  g_autoptr (GError) error = NULL;
+  uid_t peer = (uid_t) -1;
+
+  if (!handover_peer_uid (sock, &peer, &error))
+    return;
+  if (peer != config->peer)
+    us_error_set (&error, US_ERROR_REFUSED, US_REASON_BAD_PEER, "user %u may not ask a runner", peer);
+  else if (impaired)
+    us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "module %s cannot be loaded",
+                  config->module);
+  if (error != NULL)
+    (void) handover_send_error (sock, error, NULL);
+  else
+    (void) handover_send (sock, HANDOVER_REPLY,
+                          g_variant_new ("(@as)", credential_names (config)), NULL, 0, NULL);
 }
 
 /* --- the call --- */
@@ -167,35 +217,6 @@ call_make (
   return entry (handle);
 }
 
-/* check_make: whether a call with this credential could be made, without one. */
-static gboolean
-check_make (const RunnerConfig *config, Handover *handover, int body_fd, Module *loaded,
-            GError **error)
-{
-  g_autoptr (GError) why = NULL;
-  g_autoptr (Module) again = NULL;
-  g_autoptr (Secret) credential = NULL;
-  const char *name = NULL;
-
-  if (!handover_decode (handover, body_fd, WIRE_MODULE_CHECK, error))
-    return FALSE;
-  g_variant_get (handover->body, "(&s)", &name);
-  if (loaded == NULL)
-    again = module_open (config->module_dir, config->module, config->owner, &why);
-  if (loaded == NULL && again == NULL)
-    {
-      g_warning ("%s: %s", config->module, why->message);
-      return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
-                           "module %s cannot be loaded", config->module);
-    }
-  credential = credential_read (config, name, &why);
-  if (credential != NULL)
-    return TRUE;
-  g_warning ("%s: %s", config->module, why->message);
-  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_NO_CREDENTIAL,
-                       "module %s does not have the credential %s", config->module, name);
-}
-
 /* message_receive: of the executor, not decoded yet. */
 static gboolean
 message_receive (const RunnerConfig *config, int sock, Handover *out_handover, int *out_body_fd,
@@ -243,13 +264,6 @@ serve (const RunnerConfig *config, int sock, Module *module, GError **error)
       handover_send_error (sock, *error, NULL);
       return FALSE;
     }
-  if (handover.kind == HANDOVER_MODULE_CHECK)
-    {
-      if (check_make (config, &handover, body_fd, module, error))
-        return handover_send (sock, HANDOVER_REPLY, g_variant_new (WIRE_EMPTY), NULL, 0, error);
-      handover_send_error (sock, *error, NULL);
-      return FALSE;
-    }
   handle = call_receive (&handover, body_fd, error);
   if (handle == NULL)
     {
@@ -277,7 +291,8 @@ runner_work (const RunnerConfig *config)
   if (module == NULL)
     g_warning ("%s: %s", config->module, load_error->message);
 
-  sock = prefork_accept (&error);
+  if (module != NULL || prefork_say_impaired (&error))
+    sock = prefork_accept (&error);
   if (sock < 0 && error == NULL)
     return EXIT_SUCCESS;
   if (sock >= 0 && serve (config, sock, module, &error))

@@ -37,6 +37,12 @@ gboolean module_name_is_valid (const char *name);
 int runner_work (const RunnerConfig *config);
 
 /*
+ * runner_tell: what the listener says to the executor, and to nobody else; for prefork_run().
+ * @config: a RunnerConfig: module, peer and credentials_dir
+ */
+void runner_tell (int sock, gboolean impaired, gpointer config);
+
+/*
  * environment_scrub: leaves CREDENTIALS_DIRECTORY and what sd_listen_fds(3) reads, and goes to /.
  * Call it before anything else: no library may see another variable.
  */

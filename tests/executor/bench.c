@@ -107,23 +107,25 @@ runner_execute (Bench *bench, int sock)
 
 /* It has every credential but the one that the test takes away. */
 static void
-runner_check (Bench *bench, int sock, Handover *handover, int body_fd)
+runner_tell (Bench *bench, int sock)
 {
+  static const char *const credentials[] = { "work-smtp", "directory-read" };
   g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&bench->lock);
   g_autoptr (GError) error = NULL;
-  const char *name = NULL;
+  GVariantBuilder names;
 
-  if (!handover_decode (handover, body_fd, WIRE_MODULE_CHECK, NULL))
-    return;
-  bench->checked++;
-  g_variant_get (handover->body, "(&s)", &name);
-  if (g_strcmp0 (name, bench->lacks) != 0)
-    handover_send (sock, HANDOVER_REPLY, g_variant_new (WIRE_EMPTY), NULL, 0, NULL);
-  else
+  bench->told++;
+  if (bench->impaired)
     {
-      us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_NO_CREDENTIAL, "no %s", name);
+      us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "it cannot be loaded");
       handover_send_error (sock, error, NULL);
+      return;
     }
+  g_variant_builder_init (&names, G_VARIANT_TYPE_STRING_ARRAY);
+  for (gsize i = 0; i < G_N_ELEMENTS (credentials); i++)
+    if (g_strcmp0 (credentials[i], bench->lacks) != 0)
+      g_variant_builder_add (&names, "s", credentials[i]);
+  handover_send (sock, HANDOVER_REPLY, g_variant_new (WIRE_MODULE_STATE, &names), NULL, 0, NULL);
 }
 
 static void
@@ -135,11 +137,6 @@ runner_serve (Bench *bench, int sock)
 
   if (!handover_receive (sock, &handover, &body_fd, NULL))
     return;
-  if (handover.kind == HANDOVER_MODULE_CHECK)
-    {
-      runner_check (bench, sock, &handover, body_fd);
-      return;
-    }
   if (!handover_decode (&handover, body_fd, WIRE_MODULE_CALL, NULL))
     return;
 
@@ -170,21 +167,54 @@ runner_main (gpointer data)
     }
 }
 
-static void
-runner_start (Bench *bench)
+static gpointer
+teller_main (gpointer data)
+{
+  Bench *bench = data;
+
+  for (;;)
+    {
+      autofd sock = accept4 (bench->tell_fd, NULL, NULL, SOCK_CLOEXEC);
+
+      if (sock < 0)
+        return NULL;
+      runner_tell (bench, sock);
+    }
+}
+
+int
+bench_listen (const char *folder, const char *name, int backlog)
 {
   struct sockaddr_un address = { .sun_family = AF_UNIX };
-  g_autofree char *path = g_build_filename (bench->runner, "mail.sock", NULL);
-  g_autofree char *other = g_build_filename (bench->runner, "null.sock", NULL);
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
   g_assert_cmpuint (strlen (path), <, sizeof address.sun_path);
   strcpy (address.sun_path, path);
-  bench->listen_fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  g_assert_cmpint (bench->listen_fd, >=, 0);
-  g_assert_cmpint (bind (bench->listen_fd, (struct sockaddr *) &address, sizeof address), ==, 0);
-  g_assert_cmpint (listen (bench->listen_fd, 128), ==, 0);
-  g_assert_cmpint (symlink ("mail.sock", other), ==, 0);
+  g_assert_cmpint (fd, >=, 0);
+  g_assert_cmpint (bind (fd, (struct sockaddr *) &address, sizeof address), ==, 0);
+  g_assert_cmpint (listen (fd, backlog), ==, 0);
+  return fd;
+}
+
+/* The null module is the same runner. */
+static void
+runner_start (Bench *bench)
+{
+  static const char *const kinds[] = { "sock", "state" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      g_autofree char *target = g_strconcat ("mail.", kinds[i], NULL);
+      g_autofree char *name = g_strconcat ("null.", kinds[i], NULL);
+      g_autofree char *path = g_build_filename (bench->runner, name, NULL);
+
+      g_assert_cmpint (symlink (target, path), ==, 0);
+    }
+  bench->listen_fd = bench_listen (bench->runner, "mail.sock", 128);
+  bench->tell_fd = bench_listen (bench->runner, "mail.state", 128);
   bench->thread = g_thread_new ("runner", runner_main, bench);
+  bench->teller = g_thread_new ("teller", teller_main, bench);
 }
 
 /* --- the executor --- */
@@ -313,8 +343,11 @@ void
 bench_tear_down (Bench *bench, gconstpointer data)
 {
   shutdown (bench->listen_fd, SHUT_RDWR);
+  shutdown (bench->tell_fd, SHUT_RDWR);
   g_thread_join (bench->thread);
+  g_thread_join (bench->teller);
   fd_clear (&bench->listen_fd);
+  fd_clear (&bench->tell_fd);
   fd_clear (&bench->image_fd);
   set_free (bench->set);
   g_clear_pointer (&bench->call, g_variant_unref);

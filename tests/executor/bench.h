@@ -21,14 +21,15 @@ typedef struct
   int peer; /* the executor's end of the connection that is under way */
   guint reloads;
 
-  GThread *thread;
-  int listen_fd;
+  GThread *thread, *teller;
+  int listen_fd, tell_fd;
   GMutex lock;
   /* under the lock: how the runner behaves, and what it saw */
   const char *behaviour; /* "done", "failed", "unknown", "error", "garbage", "files", "close" */
   char *manager, *known; /* the facts it gives */
   const char *lacks; /* (nullable): the credential that it does not have */
-  guint executed, described, checked;
+  gboolean impaired; /* its module cannot be loaded */
+  guint executed, described, told;
   GVariant *call; /* the last one */
 } Bench;
 
@@ -44,6 +45,8 @@ void bench_policy (Bench *bench, const char *name, const char *text);
 /* bench_ledger: the ledger itself, for what no message does; closed by the caller. */
 Ledger *bench_ledger (Bench *bench);
 guint bench_executed (Bench *bench);
+/* bench_listen: a listening socket of that name in @folder. */
+int bench_listen (const char *folder, const char *name, int backlog);
 void bench_behave (Bench *bench, const char *behaviour);
 /* bench_fact: what the runner gives for "known" from now on. */
 void bench_fact (Bench *bench, const char *known);

@@ -388,31 +388,69 @@ test_credential_lacks (Bench *bench, gconstpointer data)
   prepare_refused (bench, request, US_ERROR_UNAVAILABLE, US_REASON_NO_CREDENTIAL);
   bench->lacks = "another";
   assert_good (client_prepare (&bench->client, again, &prepare, &error), &error);
-  g_assert_cmpuint (bench->checked, ==, 2);
+  g_assert_cmpuint (bench->told, ==, 2);
   g_assert_cmpuint (bench_executed (bench), ==, 0);
+}
+
+/* Of an action without a credential, too. */
+static void
+test_module_impaired (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_autoptr (Request) mail = bench_mail (bench);
+  g_autoptr (Request) note = request_new (&bench->client, "note.write");
+
+  request_arguments (note, "[('text', <'x'>)]");
+  bench->impaired = TRUE;
+  prepare_refused (bench, mail, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+  prepare_refused (bench, note, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+  g_assert_cmpuint (bench->told, ==, 2);
 }
 
 /* A runner that takes the question and does not answer it. */
 static void
-test_runner_busy (Bench *bench, gconstpointer data)
+test_runner_silent (Bench *bench, gconstpointer data)
 {
   g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
   g_autoptr (Request) mail = bench_mail (bench);
-  g_autofree char *path = g_build_filename (bench->state, "mail.sock", NULL);
-  struct sockaddr_un address = { .sun_family = AF_UNIX };
   g_auto (Prepare) prepare = { 0 };
   g_autoptr (GError) error = NULL;
-  autofd sock = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  autofd sock = bench_listen (bench->state, "mail.state", 1);
 
-  g_assert_cmpuint (g_strlcpy (address.sun_path, path, sizeof address.sun_path), <,
-                    sizeof address.sun_path);
-  g_assert_cmpint (bind (sock, (struct sockaddr *) &address, sizeof address), ==, 0);
-  g_assert_cmpint (listen (sock, 1), ==, 0);
   bench->config.runner_dir = bench->state;
   bench->config.check_timeout = 1;
   assert_good (client_prepare (&bench->client, mail, &prepare, &error), &error);
   g_assert_cmpstr (prepare.decision, ==, "ask");
-  g_assert_cmpuint (bench->checked, ==, 0);
+  g_assert_cmpuint (bench->told, ==, 0);
+}
+
+/* One that has no place for the question is busy, not away, and nobody waits for a place. */
+static void
+test_runner_full (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_autoptr (Request) mail = bench_mail (bench);
+  g_autofree char *path = g_build_filename (bench->state, "mail.state", NULL);
+  g_auto (Prepare) prepare = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) waiting = g_array_new (FALSE, FALSE, sizeof (int));
+  autofd sock = bench_listen (bench->state, "mail.state", 1);
+  gboolean full = FALSE;
+
+  while (!full)
+    {
+      int fd = handover_connect_now (path, 60, &full, &error);
+
+      g_assert_no_error (error);
+      if (!full)
+        g_array_append_val (waiting, fd);
+    }
+  g_assert_cmpuint (waiting->len, >=, 1);
+  bench->config.runner_dir = bench->state;
+  assert_good (client_prepare (&bench->client, mail, &prepare, &error), &error);
+  g_assert_cmpstr (prepare.decision, ==, "ask");
+  for (guint i = 0; i < waiting->len; i++)
+    close (g_array_index (waiting, int, i));
 }
 
 /* Of an action without facts, too, and without credential. */
@@ -427,7 +465,7 @@ test_no_runner (Bench *bench, gconstpointer data)
   bench->config.runner_dir = bench->state;
   prepare_refused (bench, mail, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
   prepare_refused (bench, note, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
-  g_assert_cmpuint (bench->checked, ==, 0);
+  g_assert_cmpuint (bench->told, ==, 0);
 }
 
 static void
@@ -463,7 +501,9 @@ main (int argc, char **argv)
   bench_test ("/executor/prepare/facts", test_facts);
   bench_test ("/executor/prepare/runner-is-away", test_runner_is_away);
   bench_test ("/executor/prepare/credential-lacks", test_credential_lacks);
-  bench_test ("/executor/prepare/runner-busy", test_runner_busy);
+  bench_test ("/executor/prepare/module-impaired", test_module_impaired);
+  bench_test ("/executor/prepare/runner-silent", test_runner_silent);
+  bench_test ("/executor/prepare/runner-full", test_runner_full);
   bench_test ("/executor/prepare/no-runner", test_no_runner);
   bench_test ("/executor/prepare/allow", test_allow);
   return g_test_run ();

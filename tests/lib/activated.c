@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Starts a program the way a socket unit does: descriptor 3 listens, LISTEN_FDS and LISTEN_PID say
- * so.  For tests only; aborts on any failure of the system.
+ * Starts a program the way a socket unit does: descriptors from 3 on listen, LISTEN_FDS and LISTEN_PID
+ * say so.  For tests only; aborts on any failure of the system.
  */
 #include "tests/lib/activated.h"
 
@@ -18,24 +18,38 @@
 
 #define MAX_ENVIRONMENT 32
 
+static int
+listen_at (const char *path)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+  g_assert_cmpuint (strlen (path), <, sizeof address.sun_path);
+  strcpy (address.sun_path, path);
+  g_assert_cmpint (bind (fd, (const struct sockaddr *) &address, sizeof address), ==, 0);
+  g_assert_cmpint (listen (fd, 128), ==, 0);
+  return fd;
+}
+
 Activated *
 activated_new (void)
 {
-  struct sockaddr_un address = { .sun_family = AF_UNIX };
   Activated *activated = g_new0 (Activated, 1);
 
   activated->dir = g_dir_make_tmp ("undersign-test-XXXXXX", NULL);
   g_assert_nonnull (activated->dir);
   activated->path = g_build_filename (activated->dir, "socket", NULL);
   activated->log = g_build_filename (activated->dir, "log", NULL);
-
-  g_assert_cmpuint (strlen (activated->path), <, sizeof address.sun_path);
-  strcpy (address.sun_path, activated->path);
-  activated->listener = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  g_assert_cmpint (bind (activated->listener, (const struct sockaddr *) &address, sizeof address),
-                   ==, 0);
-  g_assert_cmpint (listen (activated->listener, 128), ==, 0);
+  activated->listener = listen_at (activated->path);
+  activated->second = -1;
   return activated;
+}
+
+void
+activated_add_second (Activated *activated)
+{
+  activated->second_path = g_build_filename (activated->dir, "second", NULL);
+  activated->second = listen_at (activated->second_path);
 }
 
 static void
@@ -61,9 +75,12 @@ activated_free (Activated *activated)
   if (activated->pid != 0)
     (void) activated_stop (activated);
   close (activated->listener);
+  if (activated->second >= 0)
+    close (activated->second);
   remove_tree (activated->dir);
   g_free (activated->log);
   g_free (activated->path);
+  g_free (activated->second_path);
   g_free (activated->dir);
   g_free (activated);
 }
@@ -71,7 +88,10 @@ activated_free (Activated *activated)
 static G_NORETURN void
 become (Activated *activated, const char *const *argv, const char *const *env)
 {
-  const char *all[MAX_ENVIRONMENT + 4] = { "LISTEN_FDS=1" };
+  gboolean two = activated->second >= 0;
+  const char *all[MAX_ENVIRONMENT + 4] = { two ? "LISTEN_FDS=2" : "LISTEN_FDS=1" };
+  int listener = fcntl (activated->listener, F_DUPFD_CLOEXEC, 10);
+  int second = two ? fcntl (activated->second, F_DUPFD_CLOEXEC, 10) : -1;
   g_autofree char *pid = g_strdup_printf ("LISTEN_PID=%d", getpid ());
   int log = open (activated->log, O_CREAT | O_APPEND | O_WRONLY, 0600);
   guint n = 1;
@@ -84,7 +104,7 @@ become (Activated *activated, const char *const *argv, const char *const *env)
   /* Nothing outlives a test that aborts. */
   (void) prctl (PR_SET_PDEATHSIG, SIGTERM);
   if (log >= 0 && dup2 (log, STDOUT_FILENO) >= 0 && dup2 (log, STDERR_FILENO) >= 0 &&
-      dup2 (activated->listener, 3) >= 0 && fcntl (3, F_SETFD, 0) == 0)
+      dup2 (listener, 3) >= 0 && (!two || dup2 (second, 4) >= 0))
     execve (argv[0], (char *const *) argv, (char *const *) all);
   _exit (127);
 }

@@ -17,16 +17,20 @@ typedef struct
   char *path;   /* of the socket, in it */
   char *log;    /* path of the file that takes the program's output, in it */
   int listener; /* SOCK_SEQPACKET */
+  char *second_path; /* of another, NULL where there is none */
+  int second;
   pid_t pid;    /* of the program, 0 while it does not run */
 } Activated;
 
 Activated *activated_new (void);
+/* activated_add_second: a second socket; to be called before activated_start(). */
+void activated_add_second (Activated *activated);
 /* activated_free: stops the program, removes the directory and all in it. */
 void activated_free (Activated *activated);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Activated, activated_free)
 
 /*
- * activated_start: runs @argv with the socket as descriptor 3, an environment of @env alone and no
+ * activated_start: runs @argv with the sockets from descriptor 3 on, an environment of @env alone and no
  * leak check at its end: that needs a process that can be traced, and hardened ones cannot.
  */
 void activated_start (Activated *activated, const char *const *argv, const char *const *env);

@@ -17,6 +17,7 @@ runner_new (void)
   Runner *runner = g_new0 (Runner, 1);
 
   runner->service = activated_new ();
+  activated_add_second (runner->service);
   runner->module_dir = g_build_filename (runner->service->dir, "modules", NULL);
   runner->credentials_dir = g_build_filename (runner->service->dir, "credentials", NULL);
   runner->marker = g_build_filename (runner->service->dir, "marker", NULL);

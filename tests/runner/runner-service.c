@@ -12,19 +12,19 @@ int
 main (int argc, char **argv)
 {
   const char *worker[] = { argv[0], argv[1], argv[2], argv[3], argv[4], argv[5], "worker", NULL };
-  PreforkConfig prefork = { .argv = worker, .max_workers = 4 };
   RunnerConfig config = { .module_dir = argv[1], .module = argv[2] };
+  PreforkConfig prefork = {
+    .argv = worker, .max_workers = 4, .tell = runner_tell, .data = &config
+  };
   g_autoptr (GError) error = NULL;
 
   if (argc < 6 || !environment_scrub (&error) || !process_harden (&error))
     return EXIT_FAILURE;
-  if (argc == 6)
-    return prefork_run (&prefork);
 
   config.owner = (uid_t) strtoul (argv[3], NULL, 10);
   config.peer = (uid_t) strtoul (argv[4], NULL, 10);
   config.credentials_dir = getenv ("CREDENTIALS_DIRECTORY");
   config.describe_seconds = (guint) strtoul (argv[5], NULL, 10);
   config.execute_seconds = config.describe_seconds;
-  return runner_work (&config);
+  return argc == 6 ? prefork_run (&prefork) : runner_work (&config);
 }

@@ -414,50 +414,6 @@ check_credential_refused (Runner *runner, const char *name)
   check_failed (runner, HANDOVER_MODULE_EXECUTE, call, "the credential is not available");
 }
 
-/* check: whether there is a credential; NULL: there is, else what the runner says. */
-static char *
-check (Runner *runner, const char *name)
-{
-  g_auto (Handover) reply = { 0 };
-  g_autoptr (GError) error = NULL;
-  autofd sock = handover_connect (runner->service->path, PATIENCE, &error);
-
-  g_assert_no_error (error);
-  g_assert_true (
-      handover_send (sock, HANDOVER_MODULE_CHECK, g_variant_new ("(s)", name), NULL, 0, &error));
-  if (handover_receive_reply (sock, "()", &reply, &error))
-    return NULL;
-  return g_strdup (error->message);
-}
-
-/* Asked before anybody signs; the module is not called. */
-static void
-test_check (void)
-{
-  g_autoptr (Runner) runner = runner_new ();
-  g_autofree char *not_loaded = NULL;
-  g_autofree char *good = NULL;
-  g_autofree char *absent = NULL;
-  g_autofree char *path = NULL;
-  g_autofree char *marker = NULL;
-
-  runner_credential (runner, "work-smtp", "secret");
-  runner_start (runner, "null", getuid (), getuid (), PATIENCE);
-  not_loaded = check (runner, "work-smtp");
-  g_assert_cmpstr (not_loaded, ==, "unreachable: module null cannot be loaded");
-  runner_install (runner, g_getenv ("NULL_MODULE"), "null");
-  good = check (runner, "work-smtp");
-  g_assert_null (good);
-  absent = check (runner, "absent");
-  g_assert_cmpstr (absent, ==,
-                   "no-credential: module null does not have the credential absent");
-  path = check (runner, "../marker");
-  g_assert_cmpstr (path, ==,
-                   "no-credential: module null does not have the credential ../marker");
-  marker = runner_marker (runner);
-  g_assert_cmpstr (marker, ==, "");
-}
-
 static void
 test_credential_refused (void)
 {
@@ -783,7 +739,6 @@ main (int argc, char **argv)
   g_test_add_func ("/runner/module-not-loaded", test_module_not_loaded);
   g_test_add_func ("/runner/module-of-another-owner", test_module_of_another_owner);
   g_test_add_func ("/runner/no-entry-point", test_no_entry_point);
-  g_test_add_func ("/runner/check", test_check);
   g_test_add_func ("/runner/credential-refused", test_credential_refused);
   g_test_add_func ("/runner/credential", test_credential);
   g_test_add_func ("/runner/arguments", test_arguments);

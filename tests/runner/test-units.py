@@ -68,7 +68,8 @@ class Units(unittest.TestCase):
     def test_socket_is_for_the_executor_alone(self):
         self.assertEqual(setting(SOCKET, "SocketUser"), ["undersign-executor"])
         self.assertEqual(setting(SOCKET, "SocketMode"), ["0600"])
-        self.assertEqual(setting(SOCKET, "ListenSequentialPacket"), ["/run/undersign/runner/%i.sock"])
+        self.assertEqual(setting(SOCKET, "ListenSequentialPacket"),
+                         ["/run/undersign/runner/%i.sock", "/run/undersign/runner/%i.state"])
 
     def test_each_module_has_a_user_of_its_own(self):
         self.assertEqual(setting(SERVICE, "User"), ["undersign-%i"])

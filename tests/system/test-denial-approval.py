@@ -430,8 +430,7 @@ class Approval(Denial):
         """Ends it and closes its socket, of which this process's children have copies."""
         service.stop()
         self.hang_up()
-        service.listener.close()
-        service.listener = None
+        service.hang_up()
 
     def test_no_executor(self):
         path = self.pending({"target": "no executor"})

@@ -77,6 +77,7 @@ class Install(unittest.TestCase):
     def test_5_each_socket_is_for_one_peer(self):
         for path, user in (("/run/undersign/executor.sock", "undersign"),
                            ("/run/undersign/runner/mail.sock", "undersign-executor"),
+                           ("/run/undersign/runner/mail.state", "undersign-executor"),
                            ("/run/undersign/runner/null.sock", "undersign-executor")):
             status = os.stat(path)
             self.assertEqual(stat.S_IMODE(status.st_mode), 0o600, path)

@@ -330,7 +330,7 @@ class Bed:
     @staticmethod
     def runner_refused(request, state):
         """Whether it failed since the runner, whose workers died young, waits before it starts another."""
-        return state == "failed" and "no worker can be started" in request.result
+        return state == "failed" and handover.NO_WORKER in request.result
 
     def works(self, timeout=120):
         """A whole request, from its beginning to its one execution, as soon as there are workers again."""

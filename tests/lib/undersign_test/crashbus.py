@@ -7,7 +7,7 @@ Nothing waits for a timer of the broker: the boot's clock is moved on until it h
 import os
 import time
 
-from . import bus, crash, oracle, world
+from . import bus, crash, handover, oracle, world
 
 AGENT = "agent-offboarding"
 SERVICES = ("undersign-executor", "undersignd")
@@ -80,8 +80,18 @@ class BusBed(crash.Bed):
                                                           ({"label": ("s", label)},))[0]
         return self.runs[user, label]
 
-    def submit(self, target, action="crash.ask", user=AGENT, files=(), label="ticket", **options):
-        """(id, state)"""
+    def submit(self, *arguments, **options):
+        """(id, state); of a module that cannot be called it is refused, and may be asked again."""
+        end = time.monotonic() + 120
+        while True:
+            try:
+                return self._submit(*arguments, **options)
+            except bus.BusError as error:
+                if handover.NO_WORKER not in error.text or time.monotonic() > end:
+                    raise
+            time.sleep(0.02)
+
+    def _submit(self, target, action="crash.ask", user=AGENT, files=(), label="ticket", **options):
         arguments = {"target": ("s", target)}
         if files:
             arguments["paper"] = ("a(sh)", [(f"{i}.txt", i) for i in range(len(files))])

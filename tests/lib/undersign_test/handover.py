@@ -15,6 +15,7 @@ import pwd
 import select
 import socket
 import struct
+import time
 
 from gi.repository import GLib
 
@@ -35,6 +36,8 @@ ANSWER_BODY = f"({PREPARED}sayaysssayayays)"
 
 _HEADER = struct.Struct("=8sHHIQ")
 _SEALS = 0xF
+# What a listener says whose workers died young, until one is ready.
+NO_WORKER = "no worker can be started"
 RECORD_TYPE = b"application/vnd.undersign.record.v1+json"
 
 
@@ -213,7 +216,18 @@ class Broker:
     def __init__(self):
         self.uid = pwd.getpwnam("undersign").pw_uid
 
-    def prepare(self, request):
+    def prepare(self, request, timeout=120):
+        """While a module cannot be called, it is refused and may be asked again: nothing was done."""
+        end = time.monotonic() + timeout
+        while True:
+            try:
+                return self._prepare(request)
+            except Refused as error:
+                if NO_WORKER not in error.text or time.monotonic() > end:
+                    raise
+            time.sleep(0.02)
+
+    def _prepare(self, request):
         decision, facts, record, deadline, seal, expires, _ = call(
             self.uid, PREPARE, REQUEST, request.body(), PREPARE_REPLY, request.files)
         request.decision, request.expires = decision, expires

@@ -8,6 +8,7 @@ units' own test holds it to a measure.
 """
 
 import contextlib
+import fcntl
 import grp
 import os
 import pwd
@@ -98,6 +99,7 @@ class Service:
         self.extra = environment or {}
         self.process = None
         self.listener = None
+        self.others = []  # of a unit with more than one, in its order
         self.unit = UnitFile(f"{name}.service")
         self.log = f"{LOGS}/{name}.log"
         try:
@@ -112,10 +114,19 @@ class Service:
     # --- the socket ---
 
     def listen(self):
-        """Makes the socket, with the owner and mode that the unit asks for."""
+        """Makes the sockets, with the owner and mode that the unit asks for."""
         if self.socket_unit is None or self.listener is not None:
             return
-        path = self.socket_unit.one("Socket", "ListenSequentialPacket")
+        self.listener, *self.others = [
+            self._bound(path) for path in self.socket_unit.all("Socket", "ListenSequentialPacket")]
+
+    def hang_up(self):
+        """Closes the sockets, as the end of the socket unit does."""
+        for listener in (self.listener, *self.others):
+            listener.close()
+        self.listener, self.others = None, []
+
+    def _bound(self, path):
         owner = self.socket_unit.one("Socket", "SocketUser", "root")
         group = self.socket_unit.one("Socket", "SocketGroup")
         folder_mode = int(self.socket_unit.one("Socket", "DirectoryMode", "0755"), 8)
@@ -130,7 +141,7 @@ class Service:
         os.chown(path, entry.pw_uid, grp.getgrnam(group).gr_gid if group else entry.pw_gid)
         os.chmod(path, int(self.socket_unit.one("Socket", "SocketMode", "0666"), 8))
         listener.listen(int(self.socket_unit.one("Socket", "Backlog", "128")))
-        self.listener = listener
+        return listener
 
     # --- the service ---
 
@@ -186,8 +197,10 @@ class Service:
     def _become(self, entry):
         """In the child: what systemd does between fork and exec."""
         if self.listener is not None:
-            os.dup2(self.listener.fileno(), 3)
-            os.set_inheritable(3, True)  # which dup2() leaves as it is where it was 3 before
+            high = [fcntl.fcntl(listener, fcntl.F_DUPFD_CLOEXEC, 100)
+                    for listener in (self.listener, *self.others)]
+            for number, fd in enumerate(high, 3):
+                os.dup2(fd, number)
             os.environ["LISTEN_PID"] = str(os.getpid())
         os.setsid()
         os.umask(int(self.unit.one("Service", "UMask", "0022"), 8))
@@ -215,12 +228,14 @@ class Service:
         environment.update(self._credentials(entry))
         environment.update(self.extra)
         if self.listener is not None:
-            environment.update({"LISTEN_FDS": "1", "LISTEN_FDNAMES": self.name})
+            sockets = 1 + len(self.others)
+            environment.update({"LISTEN_FDS": str(sockets),
+                                "LISTEN_FDNAMES": ":".join([self.name] * sockets)})
         argv = shlex.split(self.unit.one("Service", "ExecStart").lstrip("-+!:@"))
         os.makedirs(LOGS, exist_ok=True)
         with open(self.log, "ab") as log:
             self.process = _spawn(argv, environment, log, lambda: self._become(entry),
-                                  keep=[3] if self.listener is not None else [])
+                                  keep=[] if self.listener is None else range(1 + len(self.others)))
 
     def stop(self, number=signal.SIGTERM, timeout=60):
         """Ends the main process, and whatever of it is left after @timeout; the socket stays."""
