@@ -92,6 +92,25 @@ bind_given (Binding *binding, GVariant *arguments, GError **error)
   return TRUE;
 }
 
+/* one_is_given: @names are arguments of this action, each with its value by now. */
+static gboolean
+one_is_given (Binding *binding, char **names, GError **error)
+{
+  g_autofree char *text = g_strjoinv (", ", names);
+  guint index = 0;
+
+  for (guint i = 0; names[i] != NULL; i++)
+    if (find_argument (binding->action, names[i], &index) &&
+        !type_is_empty (
+            ((const PolicyArgument *) g_ptr_array_index (binding->action->arguments, index))->type,
+            binding->values[index]))
+      return TRUE;
+  if (names[1] == NULL)
+    return refuse (error, US_REASON_MISSING_ARGUMENT, names[0], "is required");
+  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                       "one of the arguments %s is required", text);
+}
+
 /* What was not given: the constant, the default or the type's empty value. */
 static gboolean
 fill_in (Binding *binding, GError **error)
@@ -107,6 +126,9 @@ fill_in (Binding *binding, GError **error)
         return refuse (error, US_REASON_MISSING_ARGUMENT, argument->name, "is required");
       binding->values[i] = json_tree_copy (preset);
     }
+  for (guint i = 0; i < binding->action->one_of->len; i++)
+    if (!one_is_given (binding, g_ptr_array_index (binding->action->one_of, i), error))
+      return FALSE;
   for (guint i = 0; i < binding->n_files; i++)
     if (!binding->used[i])
       return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_HANDLE,

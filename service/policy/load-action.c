@@ -94,6 +94,7 @@ action_entry_free (ActionEntry *entry)
   g_free (entry->action.credential);
   g_free (entry->action.read_credential);
   g_ptr_array_unref (entry->action.arguments);
+  g_ptr_array_unref (entry->action.one_of);
   g_ptr_array_unref (entry->action.facts);
   g_ptr_array_unref (entry->action.settings);
   g_free (entry);
@@ -107,6 +108,7 @@ action_entry_new (const ImageFile *file)
   entry->file = file;
   entry->action.id = g_strdup (file->name);
   entry->action.arguments = g_ptr_array_new_with_free_func (argument_free);
+  entry->action.one_of = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
   entry->action.facts = g_ptr_array_new_with_free_func (fact_free);
   entry->action.settings = g_ptr_array_new_with_free_func (setting_free);
   return entry;
@@ -443,12 +445,67 @@ check_argument (Loader *loader,
     }
 }
 
+static gboolean
+argument_may_be_filled (const PolicyAction *action, const char *name)
+{
+  const PolicyArgument *argument = action_argument (action, name);
+
+  return argument != NULL && argument->type != NULL &&
+         (argument->constant == NULL || !type_is_empty (argument->type, argument->constant));
+}
+
+/* check_one_of: the group of @first; those of its arguments that can be filled are the action's. */
+static void
+check_one_of (Loader *loader,
+              const KeyFile *file,
+              const Manifest *manifest,
+              const ManifestArgument *first,
+              PolicyAction *action)
+{
+  g_autoptr (GStrvBuilder) known = g_strv_builder_new ();
+  g_autoptr (GStrvBuilder) fillable = g_strv_builder_new ();
+  g_auto (GStrv) names = NULL;
+  g_auto (GStrv) all = NULL;
+
+  for (guint i = 0; i < manifest->arguments->len; i++)
+    {
+      const ManifestArgument *argument = g_ptr_array_index (manifest->arguments, i);
+
+      if (g_strcmp0 (argument->one_of, first->one_of) != 0)
+        continue;
+      g_strv_builder_add (known, argument->name);
+      if (argument_may_be_filled (action, argument->name))
+        g_strv_builder_add (fillable, argument->name);
+    }
+  names = g_strv_builder_end (fillable);
+  all = g_strv_builder_end (known);
+  if (names[0] != NULL)
+    g_ptr_array_add (action->one_of, g_steal_pointer (&names));
+  else
+    {
+      g_autofree char *text = g_strjoinv (", ", all);
+
+      faults_add (loader->faults, file->path, 0,
+                  "module %s needs one of these arguments, not empty: %s", manifest->name, text);
+    }
+}
+
+/* group_is_new: whether no argument before this one has its word. */
+static gboolean
+group_is_new (const Manifest *manifest, guint index)
+{
+  const ManifestArgument *argument = g_ptr_array_index (manifest->arguments, index);
+
+  for (guint i = 0; i < index; i++)
+    if (g_strcmp0 (((const ManifestArgument *) g_ptr_array_index (manifest->arguments, i))->one_of,
+                   argument->one_of) == 0)
+      return FALSE;
+  return argument->one_of != NULL;
+}
+
 /* Whoever signs should not find out afterwards that the module takes something else. */
 static void
-check_arguments (Loader *loader,
-                 const KeyFile *file,
-                 const Manifest *manifest,
-                 const PolicyAction *action)
+check_arguments (Loader *loader, const KeyFile *file, const Manifest *manifest, PolicyAction *action)
 {
   if (manifest->arguments->len == 0)
     return;
@@ -467,6 +524,8 @@ check_arguments (Loader *loader,
       if (known->required && action_argument (action, known->name) == NULL)
         faults_add (loader->faults, file->path, 0, "module %s needs an argument %s",
                     manifest->name, known->name);
+      if (group_is_new (manifest, i))
+        check_one_of (loader, file, manifest, known, action);
     }
 }
 

@@ -24,6 +24,7 @@ static const KeySpec setting_keys[] = {
 static const KeySpec argument_keys[] = {
   { "Types", KEY_REQUIRED },
   { "Required", KEY_PLAIN },
+  { "OneOf", KEY_PLAIN },
   { NULL, KEY_PLAIN },
 };
 
@@ -53,6 +54,7 @@ argument_free (gpointer data)
 
   g_free (argument->name);
   g_strfreev (argument->types);
+  g_free (argument->one_of);
   g_free (argument);
 }
 
@@ -126,6 +128,27 @@ load_setting (Loader *loader, const KeyFile *file, const KeySection *section, Ma
 }
 
 static void
+load_one_of (Loader *loader, const KeyFile *file, const KeySection *section,
+             ManifestArgument *argument)
+{
+  const char *word = key_section_value (section, "OneOf");
+  guint line = key_section_line (section, "OneOf");
+
+  if (word == NULL)
+    return;
+  argument->one_of = g_strdup (word);
+  if (!name_is_member (word))
+    {
+      g_autofree char *quoted = quote_text (word);
+
+      faults_add (loader->faults, file->path, line, "%s is not a name", quoted);
+    }
+  /* yes and no are answers, neither is empty */
+  if (argument->types != NULL && g_strv_contains ((const char *const *) argument->types, "boolean"))
+    faults_add (loader->faults, file->path, line, "OneOf= is not for an argument of type boolean");
+}
+
+static void
 load_argument (Loader *loader, const KeyFile *file, const KeySection *section, Manifest *manifest)
 {
   const KeyEntry *types = key_section_entry (section, "Types");
@@ -142,6 +165,7 @@ load_argument (Loader *loader, const KeyFile *file, const KeySection *section, M
 
         faults_add (loader->faults, file->path, types->line, "there is no type %s", quoted);
       }
+  load_one_of (loader, file, section, argument);
 }
 
 void

@@ -37,6 +37,7 @@ typedef struct
   char *name;
   char **types; /* its type is one of these */
   gboolean required;
+  char *one_of; /* (nullable): of the arguments with the same word at least one is not empty */
 } ManifestArgument;
 
 typedef struct

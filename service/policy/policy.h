@@ -87,6 +87,7 @@ typedef struct
   char *id, *summary;
   Effect effect;
   GPtrArray *arguments;      /* PolicyArgument, in file order */
+  GPtrArray *one_of;         /* GStrv: of these arguments at least one must not be empty */
   GPtrArray *facts;          /* PolicyFact */
   char *module, *credential; /* "" where the module needs no credential */
   char *read_credential;     /* (nullable): DescribeCredential=, a read-only one for describe */

@@ -237,6 +237,73 @@ test_module_arguments (void)
     }
 }
 
+/* Of some arguments the module needs one: an action that can't give it is a fault, a request that does
+ * not is refused. */
+static void
+test_one_of (void)
+{
+  static const char manifest[] =
+      "[Module]\nSummary=N\n[Argument to]\nTypes=email-list\nOneOf=recipient\n"
+      "[Argument body]\nTypes=text\n[Argument cc]\nTypes=email-list email\nOneOf=recipient\n"
+      "[Argument why]\nTypes=line\nOneOf=reason\n";
+  static const char head[] = "[Action]\nSummary=S\nEffect=read\n[Executor]\nModule=null\n";
+  static const char why[] = "[Argument why]\nLabel=W\nType=line\nRequired=yes\n";
+  static const char lacks[] = "module null needs one of these arguments, not empty: to, cc";
+  static const struct
+  {
+    const char *text;
+    const char *says;      /* of the file */
+    const char *arguments; /* of a request */
+    const char *refusal;
+  } rows[] = {
+    { "", lacks, NULL, NULL },
+    { "[Argument body]\nLabel=A\nType=text\n", lacks, NULL, NULL },
+    { "[Argument to]\nLabel=A\nType=email-list\nValue=\n", lacks, NULL, NULL },
+    { "[Argument to]\nLabel=A\nType=email-list\nValue=a@example.com\n", NULL, "", NULL },
+    { "[Argument to]\nLabel=A\nType=email-list\n", NULL, "",
+      "missing-argument: argument 'to' is required" },
+    { "[Argument to]\nLabel=A\nType=email-list\nValue=\n[Argument cc]\nLabel=B\nType=email\n", NULL,
+      "('cc', <''>), ", "missing-argument: argument 'cc' is required" },
+    { "[Argument to]\nLabel=A\nType=email-list\n[Argument cc]\nLabel=B\nType=email\n", NULL,
+      "('to', <@as []>), ", "missing-argument: one of the arguments to, cc is required" },
+    { "[Argument to]\nLabel=A\nType=email-list\n[Argument cc]\nLabel=B\nType=email\n", NULL,
+      "('cc', <'a@example.com'>), ", NULL },
+    { "[Argument to]\nLabel=A\nType=email-list\nDefault=a@example.com\n", NULL, "", NULL },
+    { "[Argument to]\nLabel=A\nType=email-list\nDefault=a@example.com\n", NULL, "('to', <@as []>), ",
+      "missing-argument: argument 'to' is required" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (Set) set = set_new ();
+      g_autofree char *text = g_strconcat (head, why, rows[i].text, NULL);
+      g_autofree char *where = set_where ("actions/x.y.action", 0);
+      g_autofree char *all = NULL;
+      g_autoptr (Policy) policy = NULL;
+      g_autoptr (GVariant) arguments = NULL;
+      g_autoptr (GPtrArray) values = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_test_message ("%u", i);
+      set_put (set, "modules/null.module", manifest);
+      set_put (set, "actions/x.y.action", text);
+      set_put (set, "actions/note.write.action", "");
+      set_put (set, "actions/account.list.action", "");
+      if (rows[i].says != NULL)
+        {
+          set_assert_fault (set, where, rows[i].says);
+          continue;
+        }
+      policy = set_parse (set);
+      all = g_strdup_printf ("[%s('why', <'x'>)]", rows[i].arguments);
+      arguments = g_variant_parse (G_VARIANT_TYPE ("a(sv)"), all, NULL, NULL, &error);
+      g_assert_no_error (error);
+      values = policy_bind_arguments (policy_action (policy, "x.y"), arguments, NULL, 0, &error);
+      g_assert_cmpstr (error != NULL ? error->message : NULL, ==, rows[i].refusal);
+      g_assert_cmpint (values == NULL, ==, rows[i].refusal != NULL);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -249,5 +316,6 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/load-action/effects", test_effects);
   g_test_add_func ("/policy/load-action/masked", test_masked);
   g_test_add_func ("/policy/load-action/module-arguments", test_module_arguments);
+  g_test_add_func ("/policy/load-action/one-of", test_one_of);
   return g_test_run ();
 }

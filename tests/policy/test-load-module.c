@@ -23,6 +23,8 @@ static const struct
   { "[Module]\nSummary=M\n[Argument a]\nTypes=line line\n", 4, "'line' stands twice" },
   { "[Module]\nSummary=M\n[Argument a]\nTypes=line\nRequired=1\n", 5, "takes yes or no" },
   { "[Module]\nSummary=M\n[Argument a]\nTypes=line\nLabel=A\n", 5, "not a key of [Argument]" },
+  { "[Module]\nSummary=M\n[Argument a]\nTypes=line\nOneOf=a b\n", 5, "'a b' is not a name" },
+  { "[Module]\nSummary=M\n[Argument a]\nTypes=line boolean\nOneOf=a\n", 5, "not for an argument" },
   { "[Module]\nSummary=M\n[Setting a]\nType=line\n", 3, "[Setting a] lacks Label=" },
   { "[Module]\nSummary=M\n[Setting a]\nLabel=A\n", 3, "[Setting a] lacks Type=" },
   { "[Module]\nSummary=M\n[Setting a]\nLabel=A\nType=string\n", 5, "there is no type 'string'" },
