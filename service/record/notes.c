@@ -14,6 +14,7 @@
 #define JAMO_FIRST 0x1160 /* Hangul vowels and finals, which combine though they are letters */
 #define JAMO_LAST 0x11ff
 #define MAX_SCRIPTS 4 /* that a note names */
+#define MAX_ALIKE 4   /* that a note names */
 
 /* Scripts seen, in the order in which they came. */
 typedef struct
@@ -24,7 +25,9 @@ typedef struct
 
 struct Notes
 {
-  gboolean bidi, rtl, variant, digits, decomposed, bare_mark, hidden_dot;
+  gboolean bidi, rtl, variant, digits, decomposed, bare_mark, hidden_dot, covered;
+  gunichar alike[MAX_ALIKE]; /* each once, in the order in which they came */
+  guint n_alike;             /* over MAX_ALIKE: there are more than are named */
   guint marks;   /* the most on one base */
   Scripts other; /* not Latin */
   Scripts mixed; /* of the first word that mixes */
@@ -149,6 +152,30 @@ read_marks (Notes *notes, const char *text)
 }
 
 static void
+alike_add (Notes *notes, gunichar c)
+{
+  for (guint i = 0; i < MIN (notes->n_alike, MAX_ALIKE); i++)
+    if (notes->alike[i] == c)
+      return;
+  if (notes->n_alike < MAX_ALIKE)
+    notes->alike[notes->n_alike] = c;
+  notes->n_alike = MIN (notes->n_alike + 1, MAX_ALIKE + 1);
+}
+
+static char *
+alike_name (const Notes *notes)
+{
+  GString *out = g_string_new (NULL);
+
+  for (guint i = 0; i < MIN (notes->n_alike, MAX_ALIKE); i++)
+    g_string_append_printf (out, "%sU+%04X like %c", i > 0 ? ", " : "", notes->alike[i],
+                            char_looks_like (notes->alike[i]));
+  if (notes->n_alike > MAX_ALIKE)
+    g_string_append (out, " and more");
+  return g_string_free (out, FALSE);
+}
+
+static void
 read_characters (Notes *notes, const char *text)
 {
   for (const char *c = text; *c != '\0'; c = g_utf8_next_char (c))
@@ -164,6 +191,10 @@ read_characters (Notes *notes, const char *text)
         notes->variant = TRUE;
       if ((flags & CHAR_DIGIT) && u >= 0x80)
         notes->digits = TRUE;
+      if (char_looks_like (u) != '\0')
+        alike_add (notes, u);
+      if (char_covers (u))
+        notes->covered = TRUE;
     }
 }
 
@@ -235,6 +266,8 @@ notes_write (const Notes *notes, const EscapeCount *count, GPtrArray *out)
   g_autofree char *other = scripts_name (&notes->other);
   g_autofree char *mixed_note = g_strdup_printf ("one word mixes letters of %s", mixed);
   g_autofree char *other_note = g_strdup_printf ("letters that are not Latin: %s", other);
+  g_autofree char *alike = alike_name (notes);
+  g_autofree char *alike_note = g_strdup_printf ("characters that pass for others: %s", alike);
   g_autofree char *marks_note = g_strdup_printf ("%u combining marks on one letter", notes->marks);
 
   add_note (out, count->hidden > 0,
@@ -251,4 +284,6 @@ notes_write (const Notes *notes, const EscapeCount *count, GPtrArray *out)
   add_note (out, notes->bare_mark, "a combining mark without a letter of its own");
   add_note (out, notes->marks > MAX_MARKS, marks_note);
   add_note (out, notes->hidden_dot, "a dot that its letter hides");
+  add_note (out, notes->covered, "a mark over or around its letter");
+  add_note (out, notes->n_alike > 0, alike_note);
 }

@@ -118,6 +118,16 @@ note_ascii (Row *row, const char *name)
   row_add_note (row, note);
 }
 
+/* @escaped in quotes, where it can't end them: a backslash of its own is doubled already. */
+static char *
+in_quotes (const char *escaped)
+{
+  g_auto (GStrv) parts = g_strsplit (escaped, "\"", -1);
+  g_autofree char *joined = g_strjoinv ("\\\"", parts);
+
+  return g_strdup_printf ("\"%s\"", joined);
+}
+
 /* Three lines: name in quotes, size, digest; @number is 0 where there is one file alone. */
 static void
 set_file (Row *row, const JsonTree *file, guint number, Notes *notes, EscapeCount *count)
@@ -125,7 +135,8 @@ set_file (Row *row, const JsonTree *file, guint number, Notes *notes, EscapeCoun
   const char *name = json_tree_get_string (file, "name");
   g_autofree char *escaped = escape_value (name, ESCAPE_NAME, count);
   g_autofree char *prefix = number > 0 ? g_strdup_printf ("%u: ", number) : g_strdup ("");
-  g_autofree char *line = g_strdup_printf ("%s\"%s\"", prefix, escaped);
+  g_autofree char *quoted = in_quotes (escaped);
+  g_autofree char *line = g_strconcat (prefix, quoted, NULL);
   g_autofree char *digest = g_strdup_printf ("sha256 %s", json_tree_get_string (file, "sha256"));
 
   notes_read (notes, name);
@@ -145,7 +156,8 @@ set_items (Row *row, const JsonTree *value, Notes *notes, EscapeCount *count)
     {
       const char *item = json_tree_string (json_tree_item (value, i));
       g_autofree char *escaped = escape_value (item, ESCAPE_LINE, count);
-      g_autofree char *word = g_strdup_printf ("%u: \"%s\"", i + 1, escaped);
+      g_autofree char *quoted = in_quotes (escaped);
+      g_autofree char *word = g_strdup_printf ("%u: %s", i + 1, quoted);
 
       notes_read (notes, item);
       row_add_line (row, words ? word : escaped);

@@ -28,6 +28,13 @@ typedef enum
  */
 guint char_flags (gunichar c, guint8 *out_script);
 
+/* char_looks_like: the ASCII character that @c passes for, and has no other sign of not being; NUL for
+ * none. */
+char char_looks_like (gunichar c);
+
+/* char_covers: a mark that is drawn over or around its letter. */
+gboolean char_covers (gunichar c);
+
 /* script_name: "Latin", "Cyrillic", …; "Common" for 0. */
 const char *script_name (guint8 script);
 

@@ -29,6 +29,10 @@ test_safe (void)
     { "\356\200\200", "\\u{E000}", "\\u{E000}" },
     { "bad\377byte", "bad\\x{FF}byte", "bad\\x{FF}byte" },
     { "cut\303", "cut\\x{C3}", "cut\\x{C3}" },
+    /* the two- and three-em dash, the basmala: wider than their place */
+    { "a\342\270\272b", "a\\u{2E3A}b", "a\\u{2E3A}b" },
+    { "\342\270\273", "\\u{2E3B}", "\\u{2E3B}" },
+    { "\357\267\275", "\\u{FDFD}", "\\u{FDFD}" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -71,11 +71,23 @@ def check_limits(page):
         assert re.search(r"\b%d\b" % value, page), f"{name} is {value}"
 
 
+def check_look_alikes(page):
+    """The list of the page is the table of the code."""
+    code = read(RECORD, "look-alike.c")
+    table = {int(point, 16): like.replace("\\\\", "\\").replace("\\'", "'")
+             for point, like in re.findall(r"\{0x([0-9a-f]+),'(\\?.)'\}", code)}
+    sys.path.insert(0, os.path.join(TOP, "tests", "vectors"))
+    from independent import unidata
+    assert {ord(point): like for point, like in unidata.look_alikes().items()} == table
+    assert list(table) == sorted(table) and len(table) > 100
+
+
 def main():
     page = read(RECORD, "undersign-record.7")
     check_example(page)
     check_currencies(page)
     check_limits(page)
+    check_look_alikes(page)
 
 
 if __name__ == "__main__":

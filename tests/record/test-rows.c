@@ -90,7 +90,7 @@ static const struct
   { "email", "\"a@xn--exmple-4nf.com\"",
     "a@xn--exmple-4nf.com [an internationalised domain name (xn--)]" },
   { "argv", "[\"rm\",\"-rf\",\"\",\" a\",\"x\\ny\",\"\\\"q\\\"\"]",
-    "1: \"rm\" / 2: \"-rf\" / 3: \"\" / 4: \"\\u{0020}a\" / 5: \"x\\u{000A}y\" / 6: \"\"q\"\" "
+    "1: \"rm\" / 2: \"-rf\" / 3: \"\" / 4: \"\\u{0020}a\" / 5: \"x\\u{000A}y\" / 6: \"\\\"q\\\"\" "
     "[spaces at an end or in a row, written as \\u{0020}]" },
   { "line-list", "[\"a\",\"b c\"]", "a / b c" },
   { "path", "\"/srv/\\u0430rchive\"",

@@ -7,12 +7,24 @@
 
 #include <string.h>
 
+/* Their pictures are wider than any terminal makes their place: they would lie over what follows. */
+static gboolean
+is_too_wide (gunichar c)
+{
+  static const gunichar wide[] = { 0x2e3a, 0x2e3b, 0xfdfd, 0x12219, 0x1242b };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (wide); i++)
+    if (c == wide[i])
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 is_safe (gunichar c, gboolean utf8)
 {
   if (c < 0x80)
     return c >= 0x20 && c < 0x7f;
-  if (!utf8)
+  if (!utf8 || is_too_wide (c))
     return FALSE;
   switch (g_unichar_type (c))
     {

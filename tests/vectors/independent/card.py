@@ -36,8 +36,12 @@ class Lines:
         self.escapes.append(escaped)
         self.lines.append(form.replace('%s', escaped.text))
 
+    def add_quoted(self, escaped, prefix=''):
+        self.escapes.append(escaped)
+        self.lines.append(prefix + '"%s"' % escaped.text.replace('"', '\\"'))
+
     def add_file(self, file, prefix=''):
-        self.add(escaping.as_name(file['name']), prefix + '"%s"')
+        self.add_quoted(escaping.as_name(file['name']), prefix)
         self.lines += [bytes_line(file['size']), 'sha256 ' + file['sha256']]
 
 
@@ -46,7 +50,7 @@ def list_lines(lines, kind, value):
         if kind == 'file-list':
             lines.add_file(item, '%d: ' % number)
         elif kind == 'argv':
-            lines.add(escaping.as_line(item), '%d: "%%s"' % number)
+            lines.add_quoted(escaping.as_line(item), '%d: ' % number)
         else:
             lines.add(escaping.as_line(item))
 

@@ -80,6 +80,14 @@ def most_marks(pieces):
     return max((len(run) for piece in pieces for run in runs_of(piece, unidata.mark)), default=0)
 
 
+def passing(pieces):
+    table = unidata.Tables.get().look_alikes
+    found = dict.fromkeys(character for piece in pieces for character in piece if character in table)
+    if found:
+        yield 'characters that pass for others: ' + joined(
+            ['U+%04X like %s' % (ord(character), table[character]) for character in found])
+
+
 def hidden_notes(escapes, pieces):
     runs = [run for escaped in escapes for run in escaped.runs]
     if any(character not in escaping.QUIET for character, _ in runs):
@@ -111,6 +119,9 @@ def word_notes(escapes, pieces):
         yield '%d combining marks on one letter' % most_marks(pieces)
     if any(re.search('[ij\u0131\u0237]\u0307', piece) for piece in pieces):
         yield 'a dot that its letter hides'
+    if any_character(pieces, unidata.covers):
+        yield 'a mark over or around its letter'
+    yield from passing(pieces)
 
 
 def count_note(kind, value):

@@ -6,10 +6,15 @@ character that composes; what decomposes otherwise is looked up here.
 """
 import bisect
 import os
+import re
 import unicodedata
 
 FOLDER = '/usr/share/unicode'
 VERSION = '15.0.0'
+NORM = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                    '../../../service/record/undersign-record.7')
+# mdoc's spelling; "\\&" alone continues the row before.
+ESCAPED = {'\\e': '\\', '\\(aq': "'", '\\(ha': '^', '\\(ti': '~', '\\&.': '.', '\\-': '-', '\\&': ''}
 NO_PICTURE = frozenset((0x2800, 0xFFFC, 0x13441, 0x13442, 0x16FE4, 0x1D159))
 
 
@@ -63,9 +68,9 @@ def characters():
             first = point
             continue
         start = point if first is None else first
-        rows.append((start, point, (fields[2], fields[4], fields[5])))
+        rows.append((start, point, (fields[2], fields[4], fields[5], fields[3])))
         first = None
-    return Ranges(rows, ('Cn', '', ''))
+    return Ranges(rows, ('Cn', '', '', '0'))
 
 
 def case_folding():
@@ -85,6 +90,7 @@ class Tables:
         self.ignorable = properties('DerivedCoreProperties.txt', 'Default_Ignorable_Code_Point')
         self.bidi_control = properties('PropList.txt', 'Bidi_Control')
         self.folding = case_folding()
+        self.look_alikes = look_alikes()
 
     @classmethod
     def get(cls):
@@ -103,6 +109,22 @@ def bidi_class(character):
 
 def decomposition(character):
     return Tables.get().characters[character][2]
+
+
+def covers(character):
+    """Drawn over or around what it stands on."""
+    return Tables.get().characters[character][3] == '1' or category(character) == 'Me'
+
+
+def look_alikes():
+    """What undersign-record(7) lists: character → what of ASCII it passes for."""
+    with open(NORM, encoding='utf-8') as file:
+        listed = file.read().partition('begin look-alikes\n')[2].partition('.\\" end')[0]
+    found, like = {}, None
+    for row in re.findall(r'^\.It (\S+) Ta (.*)$', listed, re.M):
+        like = ESCAPED.get(row[0], row[0]) or like
+        found.update((chr(int(point[2:], 16)), like) for point in row[1].split())
+    return found
 
 
 def script(character):
