@@ -44,8 +44,7 @@ check_header (const guint8 *data, const char *rp, guint8 forbidden, guint8 requi
   guint8 flags = data[OFFSET_FLAGS];
   guint8 expected[PAE_DIGEST_SIZE];
 
-  SHA256 ((const guint8 *) rp, strlen (rp), expected);
-  if (!digest_equal (data, expected))
+  if (SHA256 ((const guint8 *) rp, strlen (rp), expected) == NULL || !digest_equal (data, expected))
     return us_error_set (error, US_ERROR_WRONG_ASSERTION, US_REASON_RP_ID,
                          "the authenticator was asked for another relying party than %s", rp);
   if (!(flags & FLAG_USER_PRESENT))

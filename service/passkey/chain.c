@@ -68,7 +68,7 @@ certificates_read (const Attestation *attestation, GError **error)
     {
       X509 *certificate = certificate_read (&attestation->certificates[i]);
 
-      if (certificate == NULL || sk_X509_push (all, certificate) == 0)
+      if (certificate == NULL || all == NULL || sk_X509_push (all, certificate) <= 0)
         {
           X509_free (certificate);
           untrusted (error, "a certificate of the attestation is none");

@@ -33,17 +33,20 @@ check_sizes (const Registration *registration, GError **error)
   return TRUE;
 }
 
-/* Section 8.2: what is signed, by the key itself or by the one that its maker vouches for. */
+/* Section 8.2: what is signed, by the key itself or by the one that its maker vouches for; NULL where
+ * there is no memory for the hash. */
 static GBytes *
 signed_data (const Attestation *attestation, GBytes *client_data)
 {
   gsize len;
   const guint8 *client = g_bytes_get_data (client_data, &len);
-  guint8 *message = g_malloc (attestation->auth_data_len + SHA256_DIGEST_LENGTH);
+  g_autofree guint8 *message = g_malloc (attestation->auth_data_len + SHA256_DIGEST_LENGTH);
 
   memcpy (message, attestation->auth_data, attestation->auth_data_len);
-  SHA256 (client, len, message + attestation->auth_data_len);
-  return g_bytes_new_take (message, attestation->auth_data_len + SHA256_DIGEST_LENGTH);
+  if (SHA256 (client, len, message + attestation->auth_data_len) == NULL)
+    return NULL;
+  return g_bytes_new_take (g_steal_pointer (&message),
+                           attestation->auth_data_len + SHA256_DIGEST_LENGTH);
 }
 
 static gboolean
@@ -100,6 +103,9 @@ check_attestation (const Registration *registration,
 {
   g_autoptr (GBytes) data = signed_data (attestation, registration->client_data);
 
+  if (data == NULL)
+    return us_error_set (error, US_ERROR_WRONG_ASSERTION, US_REASON_ATTESTATION,
+                         "what is attested cannot be hashed");
   if (registration->roots != NULL)
     return check_maker (registration, attestation, passkey, data, error);
   return attestation->form == ATTESTATION_NONE || check_self (attestation, passkey, data, error);

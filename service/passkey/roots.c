@@ -59,6 +59,13 @@ is_authority (X509 *certificate)
   return X509_get_version (certificate) == X509_VERSION_3 && X509_check_ca (certificate) == 1;
 }
 
+static gboolean
+out_of_memory (GError **error)
+{
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                       "the folder of attestation authorities: out of memory");
+}
+
 /*
  * check_lines: the reader passes over what it does not know as if it were a comment, also over a
  * certificate whose first line is misspelt.  Each line with dashes must be one that it does know,
@@ -96,7 +103,8 @@ add_file (AttestationRoots *roots, const char *name, GBytes *bytes, GError **err
   g_autoptr (BIO) bio = BIO_new_mem_buf (data, (int) len);
   guint found = 0;
 
-  g_return_val_if_fail (bio != NULL, FALSE);
+  if (bio == NULL)
+    return out_of_memory (error);
   for (;; found++)
     {
       g_autoptr (X509) certificate = PEM_read_bio_X509 (bio, NULL, NULL, NULL);
@@ -136,6 +144,8 @@ add_all (AttestationRoots *roots, int dirfd, uid_t owner, GError **error)
   g_autoptr (DIR) dir = again >= 0 ? fdopendir (again) : NULL;
   guint files = 0;
 
+  if (dir == NULL && again >= 0)
+    close (again);
   if (dir == NULL)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                          "the folder of attestation authorities: %s", g_strerror (errno));
@@ -170,7 +180,10 @@ attestation_roots_load (const char *path, uid_t owner, GError **error)
 
   roots->store = X509_STORE_new ();
   if (roots->store == NULL)
-    g_error ("out of memory");
+    {
+      out_of_memory (error);
+      return NULL;
+    }
   if (dirfd < 0 && g_error_matches (local, G_FILE_ERROR, G_FILE_ERROR_NOENT))
     return g_steal_pointer (&roots);
   if (dirfd < 0)

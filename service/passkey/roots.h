@@ -24,8 +24,8 @@ typedef struct AttestationRoots AttestationRoots;
  * @owner: who must own folder and files; nobody else may be able to write them
  *
  * Returns: (transfer full) (nullable): none where there is no such folder.  NULL with a GError that
- *   names the file: G_FILE_ERROR, or US_ERROR with reason untrusted-file, too-large or bad-value:
- *   a name of another form, no certificate, or one of no authority.
+ *   names the file: G_FILE_ERROR, or US_ERROR with reason untrusted-file, too-large, internal
+ *   or bad-value: a name of another form, no certificate, or one of no authority.
  */
 AttestationRoots *attestation_roots_load (const char *path, uid_t owner, GError **error);
 void attestation_roots_free (AttestationRoots *roots);

@@ -47,7 +47,8 @@ append_header (GByteArray *out, const char *rp, guint8 flags, guint32 counter)
   guint8 hash[SHA256_DIGEST_LENGTH];
   guint32 big_endian = GUINT32_TO_BE (counter);
 
-  SHA256 ((const guint8 *) rp, strlen (rp), hash);
+  if (SHA256 ((const guint8 *) rp, strlen (rp), hash) == NULL)
+    g_error ("out of memory");
   g_byte_array_append (out, hash, sizeof hash);
   g_byte_array_append (out, &flags, 1);
   g_byte_array_append (out, (const guint8 *) &big_endian, sizeof big_endian);
