@@ -6,9 +6,8 @@
  * does pae_sha256() where there is none for its hash.
  * OpenSSL instead returns an error, which a caller could take for an answer, and lets its allocator
  * be replaced; so here each of its allocations fails in turn, those that libfido2 causes too.  What
- * libfido2 and libcbor allocate by themselves goes through malloc(), as GLib's does, and can't be
- * told apart without replacing it under the sanitizers; they get bytes alone that were checked
- * before, and each of their results is compared with success.  SQLite is behind no parser.
+ * libfido2 and libcbor allocate by themselves goes through malloc(), as GLib's does; a test of its own
+ * has that fail, tests/passkey/test-scarce.c.  SQLite is behind no parser.
  */
 #pragma once
 
