@@ -28,7 +28,7 @@ typedef struct
   char *statement;   /* how statements are spoiled */
   char *outcome;     /* state after an approval */
   char *result;
-  char *enrol;            /* "accept", "refuse", or a relying party to ask for */
+  char *enrol;            /* "accept", "refuse", "lose" (the answer), or a relying party to ask for */
   char *attestation;      /* folder of the makers of hardware keys */
   char *kind;             /* of the enrolment that is open or was the last */
   gboolean exclude;       /* whether the one passkey is named as one that is there */
@@ -375,6 +375,12 @@ finish_enrol (Mock *mock, GVariant *parameters, GDBusMethodInvocation *call)
       return;
     }
   out ("enrol ok");
+  if (strcmp (mock->enrol, "lose") == 0)
+    {
+      g_dbus_method_invocation_return_dbus_error (call, "org.freedesktop.DBus.Error.NoReply",
+                                                  "it was disconnected");
+      return;
+    }
   g_dbus_method_invocation_return_value (
       call, g_variant_new ("(@ay)", g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING,
                                                               mock->passkey->credential, TRUE)));

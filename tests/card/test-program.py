@@ -250,6 +250,29 @@ class Enrolment(Case):
         self.service.reached()
         self.assertEqual(self.keys(), before)
 
+    def test_the_answer_is_lost(self):
+        """It may be enrolled, so it is kept; once more tells."""
+        command = ("passkey", "enrol", "--file", "--label", "Lost")
+        self.service.tell("enrol", "lose")
+        with self.terminal(*command) as terminal:
+            for prompt in ("Choose a passphrase: $", "once more:  $"):
+                terminal.wait_for(prompt)
+                terminal.line(PASSPHRASE)
+            terminal.wait_for("not known")
+            self.assertEqual(terminal.wait(), 1)
+        self.service.tell("enrol", "accept")
+        self.service.reached()
+        lost = [key for key in self.keys() if key["label"] == "Lost"]
+        self.assertEqual(len(lost), 1)
+        self.service.tell("exclude", "yes")
+        with self.terminal(*command) as terminal:
+            terminal.wait_for("keeps an enrolled passkey already: Lost")
+            self.assertEqual(terminal.wait(), 1)
+        self.service.tell("exclude", "no")
+        done = self.run_plain("passkey", "revoke", "--", lost[0]["credential"][:12])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.service.reached()
+
     def test_enrolment_for_another_party(self):
         before = self.keys()
         self.service.tell("enrol", "example.org")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * undersign passkey enrol: a passkey for this person and this machine, kept here or on a security
- * key.  A key is kept before the service hears of it, and removed where the service will not have
- * it.
+ * key.  A key is kept before the service hears of it, and removed where the service says that it will
+ * not have it.
  */
 #include "module/card/tty/program.h"
 
@@ -125,12 +125,18 @@ finish (Admin *admin,
         const KeyRegistration *registration,
         GError **error)
 {
+  g_autoptr (GError) refusal = NULL;
   g_autoptr (GError) local = NULL;
 
-  if (admin_finish_enrol (admin, begun, registration, error))
+  if (admin_finish_enrol (admin, begun, registration, &refusal))
     return TRUE;
-  if (!key_forget (key, registration->credential, &local))
+  /* Only who says no has enrolled nothing. */
+  if (g_error_matches (refusal, US_ERROR, US_ERROR_UNAVAILABLE))
+    say ("Whether the passkey was enrolled is not known, so it is kept.  Run this again: if it was, "
+         "that is said; if not, another one is made.");
+  else if (!key_forget (key, registration->credential, &local))
     say ("The key that was made for it could not be removed: %s", local->message);
+  g_propagate_error (error, g_steal_pointer (&refusal));
   return FALSE;
 }
 
