@@ -122,6 +122,10 @@ lane_has_place (Executor *executor, const ExecutorCall *call, guint *out_held)
   guint module = 0;
 
   *out_held = held_by (executor, call, &module);
+  /* The last places are for modules that have none: those that are busy hold up no other. */
+  if (lanes[call->lane].places < lanes[call->lane].all && module > 0 &&
+      executor->running[call->lane] >= lanes[call->lane].all - EXECUTOR_SLOW_FIRST)
+    return FALSE;
   return executor->running[call->lane] < lanes[call->lane].all &&
          module < lanes[call->lane].places && *out_held < lanes[call->lane].each;
 }

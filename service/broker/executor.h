@@ -40,6 +40,8 @@ void executor_free (Executor *executor);
 
 /* Of each slow kind, for all modules: as many as there are requests by default (PendingAll=). */
 #define EXECUTOR_SLOW_ALL 64
+/* Of them, for the first call of a module. */
+#define EXECUTOR_SLOW_FIRST 16
 
 /*
  * Places of what a person may ask for without end, a receipt or whether they may pause an agent, and

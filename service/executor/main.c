@@ -23,7 +23,7 @@
 #define DESCRIBE_TIMEOUT 25 /* seconds for a module's call; a runner gives up earlier */
 #define MODULE_TIMEOUT 120
 #define READY_WORKERS 2 /* an approval is an answer and at once an execution */
-#define MAX_WORKERS 152 /* all that the broker has under way at once, and the administrator's */
+#define MAX_WORKERS 168 /* all that the broker has under way at once, and the administrator's */
 
 static const PolicySource policy_source = {
   .data_dir = UNDERSIGN_DATA_DIR,
