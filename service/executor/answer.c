@@ -122,6 +122,22 @@ decision_check (const char *word, const char *reason, GError **error)
   return denial_reason_check (reason, error);
 }
 
+/*
+ * set_stands_no_more: why a request can't be approved any more.  Whatever the policy of now finds
+ * wrong with it, it is another one than was prepared.
+ */
+static void
+set_stands_no_more (GError **error, const GError *found)
+{
+  if (refusal_is_final (found) && !us_error_has_reason (found, US_REASON_RECORD_CHANGED) &&
+      !us_error_has_reason (found, US_REASON_BAD_SEAL) &&
+      !us_error_has_reason (found, US_REASON_DEADLINE_PASSED))
+    us_error_set (error, US_ERROR_REFUSED, US_REASON_RECORD_CHANGED,
+                  "it could not be asked for any more: %s", found->message);
+  else
+    g_propagate_error (error, g_error_copy (found));
+}
+
 static GVariant *
 answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError **error)
 {
@@ -130,6 +146,7 @@ answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError *
   g_autoptr (PolicyDecision) decision = NULL;
   g_autoptr (Answer) answer = NULL;
   g_autoptr (GArray) votes = g_array_new (FALSE, FALSE, sizeof (Vote));
+  g_autoptr (GError) found = NULL;
   const char *word = NULL;
   const char *reason = NULL;
   gboolean approve = FALSE;
@@ -141,12 +158,14 @@ answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError *
   if (!decision_check (word, reason, error))
     return NULL;
 
-  prepared = prepared_open (session, prepared_body, error);
-  if (prepared == NULL)
-    return NULL;
-  decision = decide (executor, prepared->record, error);
+  prepared = prepared_open (session, prepared_body, &found);
+  if (prepared != NULL)
+    decision = decide (executor, prepared->record, &found);
   if (decision == NULL)
-    return NULL;
+    {
+      set_stands_no_more (error, found);
+      return NULL;
+    }
   /* a denial is taken while halted, too */
   if (approve ? !proposal_check_ledger (executor, prepared->proposal, error)
               : !ledger_check_open (executor->ledger, prepared->proposal->id, error))

@@ -132,7 +132,7 @@ run (Session *session, const Prepared *prepared)
  * refusal_is_final: a check has found that this may not run.  Not, where nothing was found but that
  * something is away or halted, or that persons have yet to answer.
  */
-static gboolean
+gboolean
 refusal_is_final (const GError *refusal)
 {
   static const UsError nothing_found[] = { US_ERROR_UNAVAILABLE, US_ERROR_HALTED,

@@ -91,6 +91,9 @@ GVariant *handle_prune (Session *session, GVariant *body, GError **error);
 GVariant *handle_reload (Session *session, GVariant *body, GError **error);
 GVariant *handle_status (Session *session, GVariant *body, GError **error);
 
+/* refusal_is_final: a check has found that this may not run, and not only that something is away. */
+gboolean refusal_is_final (const GError *refusal);
+
 /*
  * approval_refused_note: that what a person has approved was then refused by a check, is in the audit log,
  * and the first time in the journal.  Of what nobody has approved there is no trace: an agent could

@@ -242,35 +242,36 @@ test_refused (Bench *bench, gconstpointer data)
   assert_receipt (bench, &scene, "done", "executor");
 }
 
-/* So does a request that the policy of now would not even take: its agent is another user, or the
- * value that was approved is none of the argument's any more. */
+/* Policies that would not even take the request: its agent is another user, or the value that was
+ * approved is none of the argument's any more. */
+static const struct
+{
+  const char *file, *text, *reason;
+} forms[] = {
+  { "agents/offboarding.agent",
+    "[Agent]\nSummary=Offboarding agent\nUser=it.lead\nOwner=hr.jones\n", US_REASON_NOT_AGENT },
+  { "actions/mail.send.action",
+    "[Action]\nSummary=Send an e-mail\n"
+    "[Executor]\nModule=mail\nServer=smtp.example.com:587\nFrom=offboarding@example.com\n"
+    "[Argument to]\nLabel=To\nType=email-list\n"
+    "[Argument cc]\nLabel=Cc\nType=email-list\n"
+    "[Argument bcc]\nLabel=Bcc\nType=email-list\n"
+    "[Argument subject]\nLabel=Subject\nType=line\nPattern=Notice\n",
+    US_REASON_BAD_VALUE },
+  { "actions/mail.send.action",
+    "[Action]\nSummary=Send an e-mail\n"
+    "[Executor]\nModule=mail\nServer=smtp.example.com:587\nFrom=offboarding@example.com\n"
+    "[Argument to]\nLabel=To\nType=email-list\n"
+    "[Argument cc]\nLabel=Cc\nType=email-list\n"
+    "[Argument bcc]\nLabel=Bcc\nType=email-list\n",
+    US_REASON_UNKNOWN_ARGUMENT },
+};
+
+/* So does one that the policy of now would not even take. */
 static void
 test_refused_by_form (Bench *bench, gconstpointer data)
 {
-  static const struct
-  {
-    const char *file, *text, *reason;
-  } cases[] = {
-    { "agents/offboarding.agent",
-      "[Agent]\nSummary=Offboarding agent\nUser=it.lead\nOwner=hr.jones\n", US_REASON_NOT_AGENT },
-    { "actions/mail.send.action",
-      "[Action]\nSummary=Send an e-mail\n"
-      "[Executor]\nModule=mail\nServer=smtp.example.com:587\nFrom=offboarding@example.com\n"
-      "[Argument to]\nLabel=To\nType=email-list\n"
-      "[Argument cc]\nLabel=Cc\nType=email-list\n"
-      "[Argument bcc]\nLabel=Bcc\nType=email-list\n"
-      "[Argument subject]\nLabel=Subject\nType=line\nPattern=Notice\n",
-      US_REASON_BAD_VALUE },
-    { "actions/mail.send.action",
-      "[Action]\nSummary=Send an e-mail\n"
-      "[Executor]\nModule=mail\nServer=smtp.example.com:587\nFrom=offboarding@example.com\n"
-      "[Argument to]\nLabel=To\nType=email-list\n"
-      "[Argument cc]\nLabel=Cc\nType=email-list\n"
-      "[Argument bcc]\nLabel=Bcc\nType=email-list\n",
-      US_REASON_UNKNOWN_ARGUMENT },
-  };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (forms); i++)
     {
       g_auto (Scene) scene = { 0 };
       g_autoptr (GError) error = NULL;
@@ -282,9 +283,9 @@ test_refused_by_form (Bench *bench, gconstpointer data)
         }
       scene_begin (bench, &scene, bench_mail (bench));
       scene_approve (bench, &scene);
-      bench_policy (bench, cases[i].file, cases[i].text);
+      bench_policy (bench, forms[i].file, forms[i].text);
       assert_refused (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error),
-                      &error, cases[i].reason);
+                      &error, forms[i].reason);
       assert_receipt (bench, &scene, "refused", "executor");
       g_assert_cmpuint (bench_executed (bench), ==, 0);
     }
@@ -398,6 +399,34 @@ test_half_approved_is_refused (Bench *bench, gconstpointer data)
   assert_receipt (bench, &scene, "refused", "executor");
 }
 
+/* So it is where the policy of now would not even take the request. */
+static void
+test_half_approved_by_form (Bench *bench, gconstpointer data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (forms); i++)
+    {
+      g_autoptr (TestKey) lead = NULL;
+      g_auto (Scene) scene = { 0 };
+      g_autoptr (GError) error = NULL;
+      Request *request = NULL;
+
+      if (i > 0)
+        {
+          bench_tear_down (bench, NULL);
+          bench_set_up (bench, NULL);
+        }
+      lead = client_enrol (&bench->client, "it.lead", 3003);
+      request = bench_mail (bench);
+      request_arguments (request, "[('to', <['x@example.org']>), ('subject', <'x'>)]");
+      scene_begin (bench, &scene, request);
+      scene_approve (bench, &scene);
+      bench_policy (bench, forms[i].file, forms[i].text);
+      assert_refused (client_approve (&bench->client, lead, scene.request, &scene.prepare, &error),
+                      &error, US_REASON_RECORD_CHANGED);
+      assert_receipt (bench, &scene, "refused", "executor");
+    }
+}
+
 /* What the broker says is believed where the digest is the ledger's. */
 static void
 test_another_record (Bench *bench, gconstpointer data)
@@ -479,6 +508,7 @@ main (int argc, char **argv)
   bench_test ("/executor/receipt/not-approved-is-no-refusal", test_not_approved_is_no_refusal);
   bench_test ("/executor/receipt/half-approved-is-no-refusal", test_half_approved_is_no_refusal);
   bench_test ("/executor/receipt/half-approved-is-refused", test_half_approved_is_refused);
+  bench_test ("/executor/receipt/half-approved-by-form", test_half_approved_by_form);
   bench_test ("/executor/receipt/another-record", test_another_record);
   bench_test ("/executor/receipt/pruned", test_pruned);
   bench_test ("/executor/receipt/rendered", test_rendered);
