@@ -2,7 +2,7 @@
 /*
  * The file of the broker's secret: mode 0600, written whole under another name and moved to its
  * place, so that a crash leaves the old one or none.  A disk that fails is never taken for a file
- * that is not there: the ids that follow from it would be others.
+ * that is not there, nor one of another size: the ids that follow from a new one would be others.
  */
 #include "service/broker/id-key.h"
 
@@ -29,9 +29,9 @@ set_failed (GError **error, const char *name)
                        g_strerror (number));
 }
 
-/* key_read: NULL without an error where there is none, or none that is whole. */
+/* key_read: NULL without an error where there is none. */
 static Secret *
-key_read (int dirfd, GError **error)
+key_read (int dirfd, const char *dir, GError **error)
 {
   g_autoptr (Secret) key = NULL;
   struct stat status;
@@ -52,7 +52,10 @@ key_read (int dirfd, GError **error)
     }
   if (status.st_size != ID_KEY_SIZE)
     {
-      g_warning (ID_KEY_NAME " is damaged: a new one is made");
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNTRUSTED_FILE,
+                    "%s/" ID_KEY_NAME " has %" G_GINT64_FORMAT " bytes, not %d: put it back, or "
+                    "remove it so that a new one is made",
+                    dir, (gint64) status.st_size, ID_KEY_SIZE);
       return NULL;
     }
   key = secret_new_read (fd, ID_KEY_SIZE, error);
@@ -94,7 +97,7 @@ id_key_open (const char *dir, GError **error)
       set_failed (error, dir);
       return NULL;
     }
-  key = key_read (dirfd, &local);
+  key = key_read (dirfd, dir, &local);
   if (local != NULL)
     {
       g_propagate_error (error, g_steal_pointer (&local));

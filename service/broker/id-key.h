@@ -15,8 +15,8 @@ G_BEGIN_DECLS
 #define ID_KEY_SIZE 32
 
 /*
- * id_key_open: the one in @dir, made where there is none, or where the file is damaged.
- * Returns: NULL where it cannot be told whether there is one, or none can be kept.
+ * id_key_open: the one in @dir, made where there is none.
+ * Returns: NULL where it cannot be told whether there is one, it is damaged, or none can be kept.
  */
 Secret *id_key_open (const char *dir, GError **error);
 

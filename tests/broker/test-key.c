@@ -92,8 +92,7 @@ assert_key (const Folder *folder, Secret *key, gboolean same)
   g_assert_true ((memcmp (secret_data (now), secret_data (key), ID_KEY_SIZE) == 0) == same);
 }
 
-/* Made once and kept; what a crash left of another is no key; one that is gone or damaged is made
- * anew. */
+/* Made once and kept; what a crash left of another is no key; one that is gone is made anew. */
 static void
 test_secret (Folder *folder, gconstpointer data)
 {
@@ -111,8 +110,31 @@ test_secret (Folder *folder, gconstpointer data)
 
   g_assert_cmpint (g_unlink (folder->path), ==, 0);
   assert_key (folder, key, FALSE);
-  g_assert_cmpint (truncate (folder->path, ID_KEY_SIZE - 1), ==, 0);
-  assert_key (folder, key, FALSE);
+}
+
+/* Of another size it is not replaced, and the error says which file it is and what is wrong. */
+static void
+test_secret_damaged (Folder *folder, gconstpointer data)
+{
+  static const off_t sizes[] = { 0, ID_KEY_SIZE - 1, ID_KEY_SIZE + 1 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Secret) key = id_key_open (folder->dir, &error);
+
+  g_assert_no_error (error);
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autofree char *size = g_strdup_printf (" %d bytes", (int) sizes[i]);
+      struct stat status;
+
+      g_assert_cmpint (truncate (folder->path, sizes[i]), ==, 0);
+      g_assert_null (id_key_open (folder->dir, &error));
+      g_assert_true (us_error_has_reason (error, US_REASON_UNTRUSTED_FILE));
+      g_assert_nonnull (strstr (error->message, folder->path));
+      g_assert_nonnull (strstr (error->message, size));
+      g_assert_cmpint (stat (folder->path, &status), ==, 0);
+      g_assert_cmpint (status.st_size, ==, sizes[i]);
+      g_clear_error (&error);
+    }
 }
 
 /* Nobody else may have seen it, and what cannot be read is not replaced. */
@@ -224,6 +246,7 @@ main (int argc, char *argv[])
 #define ADD(path, function)                                                                        \
   g_test_add (path, Folder, NULL, folder_set_up, function, folder_tear_down)
   ADD ("/key/secret", test_secret);
+  ADD ("/key/secret-damaged", test_secret_damaged);
   ADD ("/key/secret-refused", test_secret_refused);
   g_test_add_func ("/key/digests", test_digests);
   g_test_add_func ("/key/handles", test_handles);
