@@ -24,7 +24,7 @@ void life_end (Broker *broker, Request *request);
 void life_stop (Broker *broker, Request *request);
 
 /* life_wait: answers @call, which is Approve() or Submit(), once it is known whether the request was
- * executed. */
+ * executed, or, of a refused one, what takes its place. */
 void life_wait (Request *request, Call *call);
 /* life_answer: answers those that wait, with the state or with @error. */
 void life_answer (Request *request, const GError *error);

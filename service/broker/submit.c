@@ -225,6 +225,45 @@ adopt_key (const Submission *submission, Request *same, GError **error)
   return FALSE;
 }
 
+/* As many refused requests may have taken each other's place. */
+#define SUCCESSORS_MAX 1000
+
+/* last_successor: of a request that was refused, the one that is asked about in its place. */
+static Request *
+last_successor (Broker *broker, Request *first, GError **error)
+{
+  g_autoptr (Request) last = request_ref (first);
+
+  for (guint i = 0; last != NULL && last->successor[0] != '\0' && i < SUCCESSORS_MAX; i++)
+    {
+      g_autoptr (Request) refused = g_steal_pointer (&last);
+
+      if (refused->state != REQUEST_REFUSED)
+        return g_steal_pointer (&refused);
+      last = broker_request (broker, refused->successor, error);
+    }
+  return g_steal_pointer (&last);
+}
+
+/* Gives what the key stands for, at once or when it is known whether something takes its place. */
+static void
+give_known (Submission *submission, Request *known)
+{
+  Broker *broker = submission->broker;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Request) last = last_successor (broker, known, &error);
+
+  if (last == NULL)
+    submission_fail (submission, error);
+  else if (last->state == REQUEST_REFUSED && g_hash_table_contains (broker->requests, last->id))
+    {
+      life_wait (last, submission->call);
+      submission_free (submission);
+    }
+  else
+    submission_give (submission, last);
+}
+
 /* Ends the submission with the request that its key already stands for, or because that cannot be
  * told; FALSE: there is none. */
 static gboolean
@@ -257,7 +296,7 @@ give_by_key (Submission *submission)
   else if (known == NULL)
     submission_fail (submission, error);
   else
-    submission_give (submission, known);
+    give_known (submission, known);
   return TRUE;
 }
 

@@ -27,7 +27,11 @@ succession_free (Succession *succession)
   g_free (succession);
 }
 
-/* Keeps the successor and takes over the files and the place of the refused one. */
+/*
+ * Keeps the successor and takes over the files and the place of the refused one.  A key of that stays
+ * with it, from where the way leads on, and is remembered here for good: the ledger has no row of its
+ * id, which would tell that the wish was carried out under another.
+ */
 static gboolean
 succeed (Broker *broker, Request *refused, Request *successor, GError **error)
 {
@@ -50,7 +54,22 @@ succeed (Broker *broker, Request *refused, Request *successor, GError **error)
 
   g_free (refused->successor);
   refused->successor = g_strdup (successor->id);
+  refused->key_names_id = FALSE;
   return request_persist (refused, error);
+}
+
+/* Calls of Submit() with its key, which came meanwhile: they are given what takes its place. */
+static void
+answer_waiting (Request *refused, Request *successor)
+{
+  if (refused->successor[0] == '\0')
+    {
+      life_answer (refused, NULL);
+      return;
+    }
+  g_ptr_array_extend_and_steal (successor->waiting, g_steal_pointer (&refused->waiting));
+  refused->waiting = g_ptr_array_new ();
+  life_answer (successor, NULL);
 }
 
 static void
@@ -73,6 +92,7 @@ prepared (const Handover *reply, const GError *error, gpointer data)
         g_warning ("request %s has no successor: %s", refused->id, local->message);
     }
 
+  answer_waiting (refused, successor);
   if (refused->successor[0] != '\0')
     signals_changed (broker->signals, refused);
   life_end (broker, refused);

@@ -352,6 +352,123 @@ test_approved_refused (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
 }
 
+#define KEY "{'idempotency-key': <'k1'>}"
+
+/* One with a key, approved and not used, that the next boot refuses. */
+static char *
+refuse_after_boot (Bed *bed, Caller *agent, Caller *jones, const char *run)
+{
+  char *path = caller_submit (agent, run, "a@example.com", KEY);
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "silent");
+  g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  bed_stop (bed);
+  fake_execute (bed->fake, "refuse");
+  return path;
+}
+
+/* The key stands for the wish: the agent is led to the request that is asked about now, and hears what
+ * becomes of that, also when it is forgotten but for the key. */
+static void
+test_key_follows (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = refuse_after_boot (bed, agent, jones, run);
+  g_autofree char *successor = NULL;
+  g_autofree char *last = NULL;
+  g_autofree char *again = NULL;
+  g_autoptr (GError) error = NULL;
+
+  bed_start (bed);
+  successor = wait_successor (agent, path);
+  again = caller_submit (agent, run, "a@example.com", KEY);
+  g_assert_cmpstr (again, ==, successor);
+  assert_fails (caller_agent (agent, "Submit", mail_parameters (run, "b@example.com", KEY), &error),
+                &error, US_ERROR_INVALID_ARGUMENT, US_REASON_KEY_REUSED);
+
+  /* And on from there. */
+  g_assert_false (caller_approve (jones, successor, "hr.jones", "good", NULL, &error));
+  g_clear_error (&error);
+  last = wait_successor (agent, successor);
+  fake_execute (bed->fake, "done");
+  g_assert_true (caller_approve (jones, last, "hr.jones", "good", NULL, &error));
+  wait_state (agent, last, "done");
+  bed_stop (bed);
+  bed_start (bed);
+  g_free (again);
+  again = caller_submit (agent, run, "a@example.com", KEY);
+  g_assert_cmpstr (again, ==, last);
+
+  queue_purge (bed->broker->queue, G_MAXINT64);
+  g_assert_null (caller_agent (agent, "Submit", mail_parameters (run, "a@example.com", KEY), &error));
+  g_assert_nonnull (error);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+typedef struct
+{
+  Bed *bed;
+  const char *path;
+} Waiting;
+
+static gboolean
+has_waiting (gpointer data)
+{
+  const Waiting *waiting = data;
+  const Request *request =
+      g_hash_table_lookup (waiting->bed->broker->requests, request_id_of (waiting->path));
+
+  return request != NULL && request->waiting->len > 0;
+}
+
+/* While it is not known yet what takes its place, the agent waits for that. */
+static void
+test_key_waits (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+
+  for (guint i = 0; i < 2; i++)
+    {
+      gboolean has_one = i == 1;
+      g_autofree char *run_of = has_one ? caller_open_run (agent, "next") : g_strdup (run);
+      g_autofree char *options = g_strdup_printf ("{'idempotency-key': <'key-%u'>}", i);
+      g_autofree char *path = NULL;
+      g_auto (Pending) pending = { 0 };
+      Waiting waiting = { bed, NULL };
+      g_autoptr (GError) error = NULL;
+      const char *given = NULL;
+      const char *state = NULL;
+
+      fake_execute (bed->fake, "silent");
+      path = caller_submit (agent, run_of, "a@example.com", options);
+      waiting.path = path;
+      g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+      bed_stop (bed);
+      fake_execute (bed->fake, "refuse");
+      fake_hold (bed->fake);
+      if (!has_one)
+        fake_refuse (bed->fake, US_ERROR_REFUSED, US_REASON_NO_RULE);
+      bed_start (bed);
+      wait_state (agent, path, "refused");
+      caller_begin (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
+                    mail_parameters (run_of, "a@example.com", options), &pending);
+      bed_wait (has_waiting, &waiting);
+      fake_release (bed->fake);
+      pending_wait (&pending);
+      g_assert_no_error (pending.error);
+      g_variant_get (pending.reply, "(&o&s)", &given, &state);
+      g_assert_cmpstr (state, ==, has_one ? "pending" : "refused");
+      g_assert_cmpint (strcmp (given, path) == 0, ==, !has_one);
+      fake_refuse (bed->fake, 0, NULL);
+    }
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
 /* Killed between consumption and reply, and while the module runs. */
 static void
 test_executing (Bed *bed, gconstpointer config)
@@ -490,6 +607,8 @@ main (int argc, char *argv[])
   bed_test ("/restart/pending-ran", NULL, test_pending_ran);
   bed_test ("/restart/approved", NULL, test_approved);
   bed_test ("/restart/approved-refused", NULL, test_approved_refused);
+  bed_test ("/restart/key-follows", NULL, test_key_follows);
+  bed_test ("/restart/key-waits", NULL, test_key_waits);
   bed_test ("/restart/executing", NULL, test_executing);
   bed_test ("/restart/executing-forgotten", NULL, test_executing_forgotten);
   bed_test ("/restart/unknown-resolved", NULL, test_unknown_resolved);
