@@ -66,7 +66,8 @@ answer_register (Broker *broker, Call *call)
 {
   g_autoptr (GError) error = NULL;
 
-  if (!signals_register (broker->signals, call_sender (call), call_uid (call), &error))
+  if (!broker_check_caller (broker, call, &error) ||
+      !signals_register (broker->signals, call_sender (call), call_uid (call), &error))
     call_fail (call, error);
   else
     call_return (call, g_variant_new ("(@a(os))", cards_of (broker, call_uid (call))));

@@ -43,6 +43,15 @@ broker_add_request (Broker *broker, Request *request)
   g_hash_table_replace (broker->requests, request->id, request_ref (request));
 }
 
+gboolean
+broker_check_caller (const Broker *broker, const Call *call, GError **error)
+{
+  if (identity_is_known (broker->identity, call_sender (call)))
+    return TRUE;
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                       "the caller left the bus before it was answered");
+}
+
 /* --- hooks --- */
 
 static gboolean

@@ -86,4 +86,10 @@ Request *broker_request (Broker *broker, const char *id, GError **error);
 /* broker_add_request: from now on among those that have not ended. */
 void broker_add_request (Broker *broker, Request *request);
 
+/*
+ * broker_check_caller: that the caller is on the bus, of whose leaving we hear but once: nothing may
+ * be kept for one that left while its call waited.
+ */
+gboolean broker_check_caller (const Broker *broker, const Call *call, GError **error);
+
 G_END_DECLS

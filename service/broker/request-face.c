@@ -82,7 +82,8 @@ handle_watch (Broker *broker, Call *call, Request *request)
   g_autoptr (GError) error = NULL;
 
   if (request_state_has_ended (request->state) ||
-      signals_watch (broker->signals, request, call_sender (call), call_uid (call), &error))
+      (broker_check_caller (broker, call, &error) &&
+       signals_watch (broker->signals, request, call_sender (call), call_uid (call), &error)))
     call_return (call, NULL);
   else
     call_fail (call, error);

@@ -321,16 +321,6 @@ check_may_be_superseded (const Request *old, GError **error)
                        "what it would supersede is %s", request_state_name (old->state));
 }
 
-/* Nothing is begun for a caller that has left: it learns of no request, and a retry makes its own. */
-static gboolean
-check_caller (const Submission *submission, GError **error)
-{
-  if (identity_is_known (submission->broker->identity, call_sender (submission->call)))
-    return TRUE;
-  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
-                       "the caller left the bus before it was answered");
-}
-
 /* Closes what is superseded; it may have moved since Submit() was called. */
 static gboolean
 supersede (const Submission *submission, GError **error)
@@ -416,7 +406,9 @@ finish (Submission *submission)
         submission_fail (submission, error);
       return;
     }
-  if (!check_caller (submission, &error) || !supersede (submission, &error))
+  /* Nothing is begun for a caller that has left: it learns of no request, and a retry makes its own. */
+  if (!broker_check_caller (submission->broker, submission->call, &error) ||
+      !supersede (submission, &error))
     {
       submission_fail (submission, error);
       return;

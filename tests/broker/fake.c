@@ -47,6 +47,8 @@ struct Fake
   GHashTable *ledger;  /* id → Row */
   GHashTable *answers; /* id → GHashTable of credentials, as text */
   guint prepared, answered, ran, asked, queried, connections;
+  int held_kind;
+  guint held;
 };
 
 typedef struct
@@ -407,6 +409,17 @@ static const struct
 };
 
 static void
+hold (Fake *fake, int kind)
+{
+  if (fake->held_kind != kind)
+    return;
+  fake->held++;
+  while (fake->held_kind == kind && !fake->ending)
+    g_cond_wait (&fake->changed, &fake->lock);
+  fake->held--;
+}
+
+static void
 serve (Fake *fake, int sock)
 {
   g_auto (Handover) call = { 0 };
@@ -424,6 +437,7 @@ serve (Fake *fake, int sock)
   g_assert_no_error (error);
 
   g_mutex_lock (&fake->lock);
+  hold (fake, (int) call.kind);
   if (fake->away)
     ;
   else if (call.kind == HANDOVER_EXECUTE)
@@ -582,6 +596,15 @@ fake_free (Fake *fake)
   statement;                                                                                       \
   g_mutex_unlock (&fake->lock)
 
+static guint
+read_count (Fake *fake, const guint *count)
+{
+  guint value = 0;
+
+  CHANGE (value = *count);
+  return value;
+}
+
 void
 fake_decide (Fake *fake, const char *decision)
 {
@@ -598,6 +621,18 @@ void
 fake_hold (Fake *fake)
 {
   CHANGE (fake->holds = TRUE);
+}
+
+void
+fake_hold_kind (Fake *fake, int kind)
+{
+  CHANGE (fake->held_kind = kind; g_cond_broadcast (&fake->changed));
+}
+
+guint
+fake_held (Fake *fake)
+{
+  return read_count (fake, &fake->held);
 }
 
 void
@@ -686,15 +721,6 @@ fake_row (Fake *fake, const char *id)
     text = g_strdup (row->state);
   g_mutex_unlock (&fake->lock);
   return text;
-}
-
-static guint
-read_count (Fake *fake, const guint *count)
-{
-  guint value = 0;
-
-  CHANGE (value = *count);
-  return value;
 }
 
 guint

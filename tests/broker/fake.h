@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "service/base/handover.h"
 #include "tests/policy/set.h"
 
 #include <glib.h>
@@ -32,6 +33,10 @@ void fake_decide (Fake *fake, const char *decision);
 void fake_refuse (Fake *fake, int code, const char *reason);
 /* fake_hold: no prepare is answered until fake_release() is called */
 void fake_hold (Fake *fake);
+/* fake_hold_kind: no call of this kind is handled until another kind is held, or none (0). */
+void fake_hold_kind (Fake *fake, int kind);
+/* fake_held: how many are. */
+guint fake_held (Fake *fake);
 /* fake_away: connections are closed unheard */
 void fake_away (Fake *fake, gboolean away);
 /* fake_fault: the policy is invalid; NULL: valid again */
