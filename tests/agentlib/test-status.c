@@ -2,6 +2,7 @@
 /* The status of a request: read whole or not at all. */
 #include "agentlib/lib/status.h"
 
+#include "dbus/error.h"
 #include "dbus/reason.h"
 
 static UsStatus *
@@ -91,6 +92,57 @@ test_states (void)
     }
 }
 
+/* The nicks of @type are what @to_text says, one for each of @n values. */
+static void
+check_nicks (GType type, guint n, const char *(*to_text) (guint value))
+{
+  g_autoptr (GEnumClass) class = g_type_class_ref (type);
+
+  g_assert_cmpuint (class->n_values, ==, n);
+  for (guint i = 0; i < n; i++)
+    {
+      g_assert_cmpint (class->values[i].value, ==, i);
+      g_assert_cmpstr (class->values[i].value_nick, ==, to_text (i));
+    }
+}
+
+static const char *
+state_text (guint value)
+{
+  return us_state_to_string ((UsState) value);
+}
+
+static const char *
+executed_text (guint value)
+{
+  return us_executed_to_string ((UsExecuted) value);
+}
+
+/* "WrongState" is "wrong-state". */
+static const char *
+error_text (guint value)
+{
+  static char text[64];
+  gsize length = 0;
+
+  for (const char *name = us_error_name ((UsError) value); *name != '\0'; name++)
+    {
+      if (g_ascii_isupper (*name) && length > 0)
+        text[length++] = '-';
+      text[length++] = g_ascii_tolower (*name);
+    }
+  text[length] = '\0';
+  return text;
+}
+
+static void
+test_types (void)
+{
+  check_nicks (US_TYPE_STATE, US_STATE_N, state_text);
+  check_nicks (US_TYPE_EXECUTED, US_EXECUTED_UNKNOWN + 1, executed_text);
+  check_nicks (US_TYPE_ERROR, US_ERROR_N, error_text);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -98,5 +150,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/status/refused", test_refused);
   g_test_add_func ("/status/read", test_read);
   g_test_add_func ("/status/states", test_states);
+  g_test_add_func ("/status/types", test_types);
   return g_test_run ();
 }

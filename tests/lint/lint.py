@@ -36,6 +36,7 @@ ARROWS = {
                         "module/card"],
     "module/card": ["dbus", "service/base", "service/record"],
     "agentlib/lib": ["dbus"],
+    "agentlib/example": [],
     "agentlib/cli": ["dbus", "agentlib/lib"],
     "agentlib/mcp": ["dbus", "agentlib/lib", "service/base/json.h"],
     "tests": [""],

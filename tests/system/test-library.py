@@ -1,0 +1,160 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""libundersign-1 as it is installed: each worked example, in its language, against the real service.
+
+The examples are compiled and run by the agent's user from where they are installed; a person reads
+the card at a terminal.  send-report.pl speaks D-Bus without the library.
+"""
+
+import json
+import os
+import pwd
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+
+from undersign_test import people, person, policy, tap, world  # noqa: E402
+
+AGENT, OTHER, LEAD = "agent-offboarding", "agent-other", "it.lead"
+EXAMPLES = "/usr/share/doc/undersign/examples"
+HOME = f"/home/{AGENT}"
+MAIL = policy.MAIL.replace("""Module=mail
+Credential=work-smtp
+Server=smtp.example.com:587
+From=offboarding@example.com
+""", f"Module=null\nMarker={policy.MARKER}\n")
+RULES = {"mail": """[Rule mail]
+Agents=offboarding
+Actions=mail.send
+Decision=ask
+Approvers=@it-leads
+Passkeys=software
+"""}
+
+
+def library():
+    """(path, whether it is one with a sanitizer)."""
+    with open(world.INSTALLED, encoding="utf-8") as file:
+        path, = [path for path in json.load(file) if path.endswith("/libundersign-1.so.0")]
+    with open(path, "rb") as file:
+        return path, b"__asan_init" in file.read()
+
+
+SANITIZED = library()[1]
+# A build with a sanitizer is not described for other languages (meson_options.txt).
+INTERPRETED = {"perl": ["/usr/bin/perl", f"{EXAMPLES}/send-report.pl"]}
+if not SANITIZED:
+    INTERPRETED["python"] = ["/usr/bin/python3", "-B", f"{EXAMPLES}/send-report.py"]
+    INTERPRETED["javascript"] = ["/usr/bin/gjs", f"{EXAMPLES}/send-report.js"]
+
+
+class Library(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        policy.write(actions={"mail.send": MAIL}, rules=RULES)
+        cls.world = world.World()
+        cls.world.start()
+        cls.addClassCleanup(cls.world.check_logs)
+        cls.addClassCleanup(cls.world.stop)
+        person.let_enrol(LEAD)
+        cls.lead = person.Person(LEAD)
+        cls.lead.enrol()
+        cls.commands = {"c": cls.compile(), **INTERPRETED}
+        cls.report = f"{HOME}/report.pdf"
+        with open(cls.report, "w", encoding="ascii") as file:
+            file.write("for the agent alone")
+        os.chmod(cls.report, 0o600)
+        os.chown(cls.report, pwd.getpwnam(AGENT).pw_uid, -1)
+
+    @classmethod
+    def compile(cls):
+        """As the example says, with what pkg-config says and nothing else."""
+        more = "-fsanitize=address,undefined" if SANITIZED else ""
+        done = people.run_as(AGENT, ["sh", "-c", f"cc -Wall -Wextra -Werror {more} "
+                                     f"{EXAMPLES}/send-report.c -o {HOME}/send-report "
+                                     "$(pkg-config --cflags --libs undersign-1)"])
+        if done.returncode != 0:
+            raise AssertionError(done.stdout + done.stderr)
+        return [f"{HOME}/send-report"]
+
+    def ask(self, name, answer):
+        """Runs the example @name, has @answer answer its request; (exit status, last line)."""
+        with subprocess.Popen([*self.commands[name], "security@example.com", self.report],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=HOME,
+                              env=people.environment(AGENT),
+                              preexec_fn=lambda: people.become(AGENT)) as process:
+            try:
+                first = process.stdout.readline()
+                self.assertRegex(first, r"^/org/undersign1/request/[0-9a-f]{32}: pending\n$")
+                answer(person.request_id(first))
+                rest, _ = process.communicate(timeout=120)
+            except BaseException:
+                process.kill()
+                raise
+        return process.returncode, rest.splitlines()[-1] if rest else ""
+
+    # --- what must not run ---
+
+    def test_denied(self):
+        before = policy.executed()
+
+        def deny(request):
+            done = self.lead.run("deny", "--reason=wrong-target", request)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+        for name in ("c", "perl"):  # a third denial would pause the agent
+            with self.subTest(name):
+                self.assertEqual(self.ask(name, deny),
+                                 (1, "denied, executed: no (wrong-target)"))
+        self.assertEqual(policy.executed(), before)
+
+    def test_refused(self):
+        """An agent to whom no rule gives the action, and a person who is no agent."""
+        paper = "/etc/hostname" if os.path.exists("/etc/hostname") else "/etc/passwd"
+        for name, command in self.commands.items():
+            if name == "c":
+                os.chmod(HOME, 0o711)
+            for user, word in ((OTHER, "unknown-action: "), ("alice", "not-agent: ")):
+                with self.subTest(f"{name} as {user}"):
+                    done = people.run_as(user, [*command, "security@example.com", paper])
+                    self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+                    self.assertIn(word, done.stderr)
+
+    # --- what runs, once ---
+
+    def test_approved(self):
+        for name in self.commands:
+            with self.subTest(name):
+                before, cards = policy.executed(), []
+
+                def approve(request):
+                    answer = self.lead.approve(request)
+                    self.assertEqual(answer.status, 0, answer.text)
+                    cards.append(answer.card)
+
+                status, line = self.ask(name, approve)
+                self.assertEqual((status, line),
+                                 (0, "done, executed: yes (nothing was done, as intended)"))
+                self.assertEqual(policy.executed(), before + 1)
+                for shown in ("security@example.com", "report.pdf", "The report is attached.",
+                              "monthly-report", "It is the end of the month."):
+                    self.assertIn(shown, cards[0])
+
+    # --- what is installed ---
+
+    def test_soname(self):
+        path, _ = library()
+        done = subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=True)
+        self.assertIn("SONAME               libundersign-1.so.0\n", done.stdout)
+
+    def test_described(self):
+        """For each language but in a build with a sanitizer."""
+        with open(world.INSTALLED, encoding="utf-8") as file:
+            names = {os.path.basename(path) for path in json.load(file)}
+        self.assertEqual({"Undersign-1.gir", "Undersign-1.typelib"} <= names, not SANITIZED)
+
+
+if __name__ == "__main__":
+    tap.main("system/library")
