@@ -1,0 +1,99 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What each program says of itself and what its page says: the same verbs, each with the same options.
+
+Held against each other are --help of every verb and the page's SYNOPSIS; what is in the SYNOPSIS is
+told of in the text, too.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../lib"))
+
+from undersign_test import tap  # noqa: E402: found by the path above
+
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PAGES = {"undersign": "module/card/tty/undersign.1", "undersignctl": "service/ctl/undersignctl.8",
+         "undersign-agent": "agentlib/cli/undersign-agent.1",
+         "undersign-mcp": "agentlib/mcp/undersign-mcp.1"}
+# Of every verb, and said once: in the text.
+EVERYWHERE = {"help", "version"}
+VERB = re.compile(r"^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?) (?=.* |[A-Z[])", re.MULTILINE)
+OPTION = re.compile(r"^ +(?:-\w, )?--([a-z][a-z-]*)", re.MULTILINE)
+
+
+class Help(unittest.TestCase):
+    def setUp(self):
+        self.programs = json.loads(os.environ["TEST_PROGRAMS"])
+
+    def help(self, name, *words):
+        done = subprocess.run([self.programs[name], *words, "--help"], capture_output=True,
+                              text=True, check=False, timeout=300,
+                              env={**os.environ, "LANG": "C.UTF-8"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""), (name, words))
+        return done.stdout
+
+    def spoken(self, name):
+        """{verb: its options} as the program says; the verb of one without verbs is ""."""
+        text = self.help(name)
+        if OPTION.search(text) and "VERB" not in text:
+            return {"": set(OPTION.findall(text)) - EVERYWHERE}
+        found = {}
+        for verb in VERB.findall(text):
+            own = self.help(name, *verb.split())
+            groups = VERB.findall(own) if re.search(rf"^Usage: {name} {verb} VERB", own) else []
+            for word in groups:
+                found[f"{verb} {word}"] = self.options(self.help(name, verb, word))
+            if not groups:
+                found[verb] = self.options(own)
+        if name == "undersign":  # a verb of its own, which takes the place of an id
+            found["receipt verify"] = self.options(self.help(name, "receipt", "verify"))
+        return found
+
+    @staticmethod
+    def options(text):
+        return set(OPTION.findall(text)) - EVERYWHERE
+
+    @staticmethod
+    def page(name):
+        with open(os.path.join(ROOT, PAGES[name]), encoding="utf-8") as file:
+            text = file.read()
+        synopsis, rest = text.split(".Sh SYNOPSIS\n")[1].split(".Sh DESCRIPTION\n")
+        return synopsis, rest
+
+    def written(self, name):
+        """The same as the page's SYNOPSIS has it."""
+        found = {}
+        for form in re.split(r"^\.Nm.*\n", self.page(name)[0], flags=re.MULTILINE)[1:]:
+            verb = re.match(r"\.Cm ([a-z -]+)\n", form)
+            options = set(re.findall(r"Fl (?:Fl )?-?([a-z][a-z-]*)", form)) - EVERYWHERE
+            if verb or options:
+                found.setdefault(verb[1] if verb else "", set()).update(options)
+        return found
+
+    def test_the_synopsis_is_what_the_program_says(self):
+        for name in self.programs:
+            with self.subTest(name):
+                spoken = self.spoken(name)
+                self.assertGreater(sum(map(len, spoken.values())), 2)
+                self.assertEqual(self.written(name), spoken)
+
+    def test_the_text_tells_of_each(self):
+        for name in self.programs:
+            _, text = self.page(name)
+            for verb, options in self.written(name).items():
+                with self.subTest(f"{name} {verb}"):
+                    words = set(re.findall(r"[a-z]+(?:-[a-z]+)*", text))
+                    self.assertLessEqual(set(verb.split()), words)
+                    for option in options:
+                        self.assertRegex(text, rf"Fl (?:Fl )?-?{option}\b")
+
+
+if __name__ == "__main__":
+    tap.main("help")
