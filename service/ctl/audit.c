@@ -101,7 +101,7 @@ show_entry (const LogEntry *entry, gpointer data, GError **error)
   if (tree == NULL)
     return FALSE;
   if (show->ctl->json)
-    output_json (tree);
+    output_entry (tree);
   else
     print_entry (tree);
   return show->left == 0 || --show->left > 0;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 void
-output_json (const JsonTree *tree)
+output_entry (const JsonTree *tree)
 {
   g_autoptr (GBytes) bytes = json_tree_write (tree);
   gsize len = 0;
@@ -17,6 +17,13 @@ output_json (const JsonTree *tree)
 
   fwrite (data, 1, len, stdout);
   fputc ('\n', stdout);
+}
+
+void
+output_json (JsonTree *tree)
+{
+  json_tree_add_string (tree, "version", OUTPUT_VERSION);
+  output_entry (tree);
 }
 
 void
@@ -31,8 +38,10 @@ output_field (const char *name, const char *value)
 void
 output_done (gboolean json, const char *text)
 {
+  g_autoptr (JsonTree) tree = json_tree_new_object ();
+
   if (json)
-    puts ("{}");
+    output_json (tree);
   else
     puts (text);
 }

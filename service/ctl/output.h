@@ -6,13 +6,19 @@
 
 G_BEGIN_DECLS
 
-/* output_json: one line of canonical JSON. */
-void output_json (const JsonTree *tree);
+/* Of the JSON objects; it changes where a member's meaning does. */
+#define OUTPUT_VERSION "1"
+
+/* output_json: the object @tree, to which it adds the version, as one line of canonical JSON. */
+void output_json (JsonTree *tree);
+
+/* output_entry: @tree as it was recorded, with a format of its own. */
+void output_entry (const JsonTree *tree);
 
 /* output_field: "  name: value", the value escaped. */
 void output_field (const char *name, const char *value);
 
-/* output_done: "{}" as JSON, else @text. */
+/* output_done: an object with nothing but the version as JSON, else @text. */
 void output_done (gboolean json, const char *text);
 
 /* output_error: on standard error; as JSON {"error": NAME, "reason": WORD, "text": …} on standard

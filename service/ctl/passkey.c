@@ -86,7 +86,8 @@ run_list (Ctl *ctl, char **arguments, GError **error)
 {
   g_autoptr (GVariant) reply = bus_call (ctl, "ListPasskeys", NULL, -1, "(aa{sv})", error);
   g_autoptr (GVariant) list = NULL;
-  g_autoptr (JsonTree) array = json_tree_new_array ();
+  g_autoptr (JsonTree) tree = json_tree_new_object ();
+  JsonTree *passkeys = json_tree_add (tree, "passkeys", json_tree_new_array ());
 
   if (reply == NULL)
     return FALSE;
@@ -102,14 +103,14 @@ run_list (Ctl *ctl, char **arguments, GError **error)
       if (list_user == NULL || strcmp (list_user, entry.user) == 0)
         {
           if (ctl->json)
-            append_entry (array, &entry);
+            append_entry (passkeys, &entry);
           else
             print_entry (&entry);
         }
       g_free (entry.credential);
     }
   if (ctl->json)
-    output_json (array);
+    output_json (tree);
   return TRUE;
 }
 

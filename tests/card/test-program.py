@@ -214,7 +214,7 @@ class Receipts(Case):
 
 class Enrolment(Case):
     def keys(self):
-        return json.loads(self.run_plain("passkey", "list", "--json").stdout)
+        return json.loads(self.run_plain("passkey", "list", "--json").stdout)["passkeys"]
 
     def test_passphrases_that_differ(self):
         before = self.keys()

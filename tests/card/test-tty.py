@@ -455,10 +455,10 @@ class Shown(Case):
         self.assertEqual(card["request"], REQUEST)
         self.assertEqual(card["deny-only"], "")
         listed = json.loads(self.run_plain("pending", "--json").stdout)
-        self.assertEqual(listed, [card])
+        self.assertEqual((card.pop("version"), listed), ("1", {"cards": [card], "version": "1"}))
         keys = json.loads(self.run_plain("passkey", "list", "--json").stdout)
-        self.assertEqual(keys[0]["label"], "Laptop")
-        self.assertRegex(keys[0]["key"], "^sha256:[0-9a-f]{64}$")
+        self.assertEqual(keys["passkeys"][0]["label"], "Laptop")
+        self.assertRegex(keys["passkeys"][0]["key"], "^sha256:[0-9a-f]{64}$")
 
 
 if __name__ == "__main__":

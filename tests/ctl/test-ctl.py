@@ -124,7 +124,9 @@ class Base(private_bus.BusTest):
     def json(self, *arguments, text="", status=0):
         output = self.ctl(*arguments, "--json", text=text, status=status)
         self.assertEqual(self.errors, "")
-        return json.loads(output)
+        found = json.loads(output)
+        self.assertEqual(found.pop("version"), "1")
+        return found
 
 
 class Log(Base):
@@ -246,11 +248,11 @@ class Verbs(Base):
 
         self.reply(ListPasskeys=("(aa{sv})", ([key("hr.jones", b"\1\2\xff", True),
                                                key("alice", b"\3", False)],)))
-        found = self.json("passkey", "list")
+        found = self.json("passkey", "list")["passkeys"]
         self.assertEqual([entry["credential"] for entry in found], ["AQL_", "Aw"])
         self.assertEqual(found[0]["enrolled"], "1970-01-01T00:00:00Z")
         self.assertEqual([entry["active"] for entry in found], [True, False])
-        self.assertEqual(self.json("passkey", "list", "--user", "alice"), found[1:])
+        self.assertEqual(self.json("passkey", "list", "--user", "alice"), {"passkeys": found[1:]})
         text = self.ctl("passkey", "list")
         self.assertIn("desk\\u{202E}", text)
         self.assertNotIn("\u202e", text)

@@ -69,7 +69,7 @@ class Admin(unittest.TestCase):
                                    path=bus.PATH + "/Admin", files=[bus.File(b"secret")])
                 self.assertEqual(error.reason, "denied-by-rule")
         self.assertEqual(json.loads(ctl("status").stdout)["halted"], "")
-        self.assertEqual(json.loads(ctl("passkey", "list").stdout), [])
+        self.assertEqual(json.loads(ctl("passkey", "list").stdout)["passkeys"], [])
 
     def test_what_the_bus_itself_refuses(self):
         with bus.Peer("root") as peer:

@@ -3,7 +3,8 @@
 """libundersign-1 as it is installed: each worked example, in its language, against the real service.
 
 The examples are compiled and run by the agent's user from where they are installed; a person reads
-the card at a terminal.  send-report.pl speaks D-Bus without the library.
+the card at a terminal.  send-report.pl speaks D-Bus without the library.  And what the commands print
+for other programs is held against the page that describes it.
 """
 
 import json
@@ -15,7 +16,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import people, person, policy, tap, world  # noqa: E402
+from undersign_test import people, person, policy, shapes, tap, world  # noqa: E402
 
 AGENT, OTHER, LEAD = "agent-offboarding", "agent-other", "it.lead"
 EXAMPLES = "/usr/share/doc/undersign/examples"
@@ -141,6 +142,35 @@ class Library(unittest.TestCase):
                 for shown in ("security@example.com", "report.pdf", "The report is attached.",
                               "monthly-report", "It is the end of the month."):
                     self.assertIn(shown, cards[0])
+
+    # --- what the commands print ---
+
+    def printed(self, user, *words):
+        done = people.run_as(user, [*words, "--json"]) if user != "root" else \
+            subprocess.run([*words, "--json"], capture_output=True, text=True, check=False)
+        return json.loads(done.stdout)
+
+    def test_json_is_as_documented(self):
+        known, agent = shapes.Shapes(), person.Agent(AGENT)
+        request = agent.request("mail.send", "to=a@example.com", "subject=JSON",
+                                f"attachment@={self.report}")["request"]
+        for user, verb, *words in (
+                (AGENT, "undersign-agent list"), (AGENT, "undersign-agent actions"),
+                (AGENT, "undersign-agent status", request), (AGENT, "undersign-agent info"),
+                (AGENT, "undersign-agent describe", "mail.send"), (LEAD, "undersign pending"),
+                (LEAD, "undersign passkey list"), ("root", "undersignctl status"),
+                ("root", "undersignctl policy check"), ("root", "undersignctl passkey list"),
+                ("root", "undersignctl audit verify"), ("root", "undersignctl stats")):
+            found = self.printed(user, *verb.split(), *words)
+            self.assertEqual(known.faults(verb, found), [], found)
+            if verb == "undersign pending":
+                self.assertIn(request, [card["request"] for card in found["cards"]])
+        card = self.printed(LEAD, "undersign", "show", request)
+        self.assertEqual((card.pop("version"), known.faults("undersign pending", {
+            "cards": [card], "version": "1"})), ("1", []))
+        self.assertEqual(agent.json("withdraw", request)[0], 0)
+        self.assertNotEqual(known.faults("undersignctl status", {"version": "1"}), [])
+        self.assertNotEqual(known.faults("undersign-agent list", {"requests": [], "version": "1"}), [])
 
     # --- what is installed ---
 

@@ -92,7 +92,7 @@ class Receipt(unittest.TestCase):
         cls.agent, cls.lead = person.Agent("agent-offboarding"), person.Person(LEAD)
         cls.lead.enrol()
         done = cls.lead.run("passkey", "list", "--json")
-        cls.key = json.loads(done.stdout)[0]["key"]
+        cls.key = json.loads(done.stdout)["passkeys"][0]["key"]
         cls.held = cls.enrol(KIM)
         entries = map(json.loads, cls.world.ctl("audit", "show", "--json").splitlines())
         cls.other_key = [entry["details"]["key"] for entry in entries

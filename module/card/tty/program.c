@@ -45,12 +45,15 @@ say (const char *format, ...)
 }
 
 void
-say_json (const JsonTree *tree)
+say_json (JsonTree *tree)
 {
-  g_autoptr (GBytes) bytes = json_tree_write (tree);
-  gsize len;
-  const char *text = g_bytes_get_data (bytes, &len);
+  g_autoptr (GBytes) bytes = NULL;
+  const char *text = NULL;
+  gsize len = 0;
 
+  json_tree_add_string (tree, "version", OUTPUT_VERSION);
+  bytes = json_tree_write (tree);
+  text = g_bytes_get_data (bytes, &len);
   fwrite (text, 1, len, stdout);
   fputc ('\n', stdout);
 }

@@ -75,8 +75,11 @@ int program_dispatch (const char *prefix,
 /* say: a line on standard output; every argument of a %s must be escaped already. */
 void say (const char *format, ...) G_GNUC_PRINTF (1, 2);
 
-/* say_json: the canonical bytes of @tree and a line feed. */
-void say_json (const JsonTree *tree);
+/* Of the JSON objects; it changes where a member's meaning does. */
+#define OUTPUT_VERSION "1"
+
+/* say_json: the canonical bytes of the object @tree, to which it adds the version, and a line feed. */
+void say_json (JsonTree *tree);
 
 /* program_user: the name of this process's user.  (transfer full) (nullable) with an error */
 char *program_user (GError **error);

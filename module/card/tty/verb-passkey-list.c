@@ -36,12 +36,13 @@ verb_passkey_list (const Trust *trust, int argc, char **argv, GError **error)
 {
   gboolean json = FALSE;
   const GOptionEntry entries[] = {
-    { "json", 0, 0, G_OPTION_ARG_NONE, &json, "an array of objects", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
   };
   g_autoptr (Key) key = NULL;
   g_autoptr (GPtrArray) infos = NULL;
-  g_autoptr (JsonTree) array = json_tree_new_array ();
+  g_autoptr (JsonTree) tree = json_tree_new_object ();
+  JsonTree *passkeys = json_tree_add (tree, "passkeys", json_tree_new_array ());
 
   if (!program_parse ("passkey list", "", "Lists the passkeys that are kept on this computer.",
                       entries, 0, &argc, &argv, error))
@@ -58,12 +59,12 @@ verb_passkey_list (const Trust *trust, int argc, char **argv, GError **error)
       g_autofree char *label = escape_line (info->label);
 
       if (json)
-        add_object (array, info);
+        add_object (passkeys, info);
       else
         say ("%s  %s, %s", id, label, info->place);
     }
   if (json)
-    say_json (array);
+    say_json (tree);
   else if (infos->len == 0)
     say ("No passkey is kept here.");
   return EXIT_OK;

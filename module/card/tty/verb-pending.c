@@ -28,13 +28,14 @@ verb_pending (const Trust *trust, int argc, char **argv, GError **error)
 {
   gboolean json = FALSE;
   const GOptionEntry entries[] = {
-    { "json", 0, 0, G_OPTION_ARG_NONE, &json, "an array of cards, as \"show --json\" has them",
+    { "json", 0, 0, G_OPTION_ARG_NONE, &json, "cards, as \"show --json\" has them",
       NULL },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
   };
   g_autoptr (Service) service = NULL;
   g_autoptr (GPtrArray) requests = NULL;
-  g_autoptr (JsonTree) array = json_tree_new_array ();
+  g_autoptr (JsonTree) tree = json_tree_new_object ();
+  JsonTree *cards = json_tree_add (tree, "cards", json_tree_new_array ());
 
   if (!program_parse ("pending", "", "Lists the requests that wait for your answer, oldest first.",
                       entries, 0, &argc, &argv, error))
@@ -52,12 +53,12 @@ verb_pending (const Trust *trust, int argc, char **argv, GError **error)
       g_autofree char *id = g_strndup (request->id, 8);
 
       if (card != NULL && json)
-        json_tree_append (array, card_to_tree (card));
+        json_tree_append (cards, card_to_tree (card));
       else if (card != NULL)
         print_card (card);
       else if (json)
         {
-          JsonTree *object = json_tree_append (array, json_tree_new_object ());
+          JsonTree *object = json_tree_append (cards, json_tree_new_object ());
           g_autofree char *fault = escape_line (local->message);
 
           json_tree_add_string (object, "request", request->id);
@@ -67,7 +68,7 @@ verb_pending (const Trust *trust, int argc, char **argv, GError **error)
         say ("%s  can't be shown: %s", id, local->message);
     }
   if (json)
-    say_json (array);
+    say_json (tree);
   else if (requests->len == 0)
     say ("Nothing waits for you.");
   return EXIT_OK;

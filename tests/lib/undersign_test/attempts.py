@@ -96,7 +96,7 @@ class Attempts:
         """An approver asks for another statement to sign, over the bus, as no tool of ours would."""
         passkeys = json.loads(self.world.ctl("passkey", "list", "--json", "--user",
                                              self.second.user))
-        credential = base64.urlsafe_b64decode(passkeys[0]["credential"] + "==")
+        credential = base64.urlsafe_b64decode(passkeys["passkeys"][0]["credential"] + "==")
         with bus.Peer(self.second.user) as peer:
             error = peer.error(bus.APPROVER, "GetStatement", "(oa{sv})",
                                (f"{bus.PATH}/request/{request}",

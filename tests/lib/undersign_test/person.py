@@ -66,7 +66,7 @@ class Person:
         done = self.run("pending", "--json")
         if done.returncode != 0:
             raise AssertionError(done.stderr)
-        return json.loads(done.stdout)
+        return json.loads(done.stdout)["cards"]
 
     def read_card(self, screen):
         """Turns pages until the last; returns them and the fingerprint, None where there is none."""
