@@ -24,6 +24,7 @@ struct _UsClient
   uid_t service_uid;
   GDBusConnection *connection;
   char *owner; /* unique name, checked; NULL: not found yet */
+  GHashTable *waits; /* request path → how many wait for it */
 };
 
 G_DEFINE_FINAL_TYPE (UsClient, us_client, G_TYPE_OBJECT)
@@ -46,6 +47,7 @@ static void
 us_client_init (UsClient *client)
 {
   us_error_register_bus ();
+  client->waits = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 }
 
 static void
@@ -55,6 +57,7 @@ us_client_finalize (GObject *object)
 
   g_free (client->address);
   g_free (client->owner);
+  g_hash_table_unref (client->waits);
   g_clear_object (&client->connection);
   G_OBJECT_CLASS (us_client_parent_class)->finalize (object);
 }
@@ -98,6 +101,27 @@ void
 link_forget_owner (UsClient *client)
 {
   g_clear_pointer (&client->owner, g_free);
+}
+
+void
+link_wait_begin (UsClient *client, const char *request)
+{
+  guint count = GPOINTER_TO_UINT (g_hash_table_lookup (client->waits, request));
+
+  g_hash_table_replace (client->waits, g_strdup (request), GUINT_TO_POINTER (count + 1));
+}
+
+gboolean
+link_wait_end (UsClient *client, const char *request)
+{
+  guint count = GPOINTER_TO_UINT (g_hash_table_lookup (client->waits, request));
+
+  g_assert (count > 0);
+  if (count == 1)
+    g_hash_table_remove (client->waits, request);
+  else
+    g_hash_table_replace (client->waits, g_strdup (request), GUINT_TO_POINTER (count - 1));
+  return count == 1;
 }
 
 static void

@@ -48,6 +48,15 @@ GVariant *link_call_finish (UsClient *client, GAsyncResult *result, GError **err
 const char *link_owner (UsClient *client);
 GDBusConnection *link_connection (UsClient *client);
 
+/*
+ * link_wait_begin, link_wait_end: the waits of one client for one request.  The service counts them as
+ * one, so that only the last may tell it that nobody waits here any more.
+ *
+ * Returns: whether it was the last
+ */
+void link_wait_begin (UsClient *client, const char *request);
+gboolean link_wait_end (UsClient *client, const char *request);
+
 /* link_forget_owner: the next call finds the owner anew. */
 void link_forget_owner (UsClient *client);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the service said of a request, read once and strictly: a state or an outcome that this
- * version does not know is an error, never a guess.
+ * version does not know is an error, never a guess.  Of what an older service does not say the most
+ * careful reading is taken.
  */
 #include "agentlib/lib/status.h"
 
@@ -15,7 +16,8 @@ struct _UsStatus
   UsState state;
   UsExecuted executed;
   gboolean has_executed;
-  gboolean card, resolved;
+  guint32 said; /* a bit for each of details[] that came */
+  gboolean card, resolved, made_here;
   guint32 answers, needed, watchers;
   char *action, *run, *digest, *expires, *reason, *result, *supersedes, *successor;
 };
@@ -102,7 +104,10 @@ static const struct
   { "answers", "u", G_STRUCT_OFFSET (UsStatus, answers) },
   { "needed", "u", G_STRUCT_OFFSET (UsStatus, needed) },
   { "watchers", "u", G_STRUCT_OFFSET (UsStatus, watchers) },
+  { "made-here", "b", G_STRUCT_OFFSET (UsStatus, made_here) },
 };
+
+G_STATIC_ASSERT (G_N_ELEMENTS (details) <= 32);
 
 /* Sets one field from @value; FALSE where the type is another or the key came before. */
 static gboolean
@@ -110,8 +115,10 @@ detail_read (UsStatus *status, guint i, GVariant *value)
 {
   gpointer field = G_STRUCT_MEMBER_P (status, details[i].offset);
 
-  if (!g_variant_is_of_type (value, G_VARIANT_TYPE (details[i].signature)))
+  if (!g_variant_is_of_type (value, G_VARIANT_TYPE (details[i].signature)) ||
+      (status->said & 1u << i) != 0)
     return FALSE;
+  status->said |= 1u << i;
   switch (details[i].signature[0])
     {
     case 'b':
@@ -121,8 +128,6 @@ detail_read (UsStatus *status, guint i, GVariant *value)
       *(guint32 *) field = g_variant_get_uint32 (value);
       return TRUE;
     default:
-      if (*(char **) field != NULL)
-        return FALSE;
       *(char **) field = g_variant_dup_string (value, NULL);
       return TRUE;
     }
@@ -149,6 +154,8 @@ status_new (GVariant *reply, GError **error)
   GVariant *value;
 
   g_atomic_ref_count_init (&status->refs);
+  status->resolved = TRUE;
+  status->watchers = G_MAXUINT32;
   g_variant_get (reply, "(&sa{sv})", &state, &iter);
   if (!us_state_from_string (state, &status->state))
     {
@@ -231,6 +238,12 @@ guint
 us_status_get_watchers (const UsStatus *status)
 {
   return status->watchers;
+}
+
+gboolean
+us_status_get_made_here (const UsStatus *status)
+{
+  return status->made_here;
 }
 
 const char *

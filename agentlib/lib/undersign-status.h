@@ -150,7 +150,8 @@ gboolean us_status_get_card_open (const UsStatus *status);
  * us_status_get_resolved:
  * @status: a status
  *
- * Returns: whether a person found out what became of it; the result is their note
+ * Returns: whether a person found out what became of it; the result is their note. %TRUE where
+ *   the service does not say
  */
 gboolean us_status_get_resolved (const UsStatus *status);
 
@@ -158,9 +159,19 @@ gboolean us_status_get_resolved (const UsStatus *status);
  * us_status_get_watchers:
  * @status: a status
  *
- * Returns: how many connections of the caller's user wait for it, its own included
+ * Returns: how many connections of the caller's user wait for it now, its own included;
+ *   %G_MAXUINT where the service does not say
  */
 guint us_status_get_watchers (const UsStatus *status);
+
+/**
+ * us_status_get_made_here:
+ * @status: a status
+ *
+ * Returns: whether this client's us_client_submit() made it, and did not find it. %FALSE where the
+ *   service does not say, or was restarted since
+ */
+gboolean us_status_get_made_here (const UsStatus *status);
 
 /**
  * us_status_get_answers:

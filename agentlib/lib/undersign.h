@@ -383,7 +383,9 @@ UsStatus *us_client_get_state_finish (UsClient *client, GAsyncResult *result, GE
  * @error: return location
  *
  * Waits until the request has ended. To stop waiting, by time-out or otherwise, changes nothing:
- * the request stays as it is. While the service restarts the wait goes on.
+ * the request stays as it is. The service goes on to count the client among those who wait, until
+ * it leaves the bus or the last wait of it for the request is cancelled. While the service restarts
+ * the wait goes on.
  *
  * Returns: (transfer full): its status then; after a time-out one that has not ended
  */

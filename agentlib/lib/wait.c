@@ -76,6 +76,22 @@ waiter_free (Waiter *waiter)
   g_free (waiter);
 }
 
+/* A wait that was cancelled: its owner need not tell of the request any more, unless another one
+ * wants to hear of it.  Whoever has it from a time-out is expected to ask again.  What this client sends
+ * later comes later. */
+static void
+wait_unwatch (GTask *task, gboolean cancelled)
+{
+  UsClient *client = g_task_get_source_object (task);
+  Waiter *waiter = g_task_get_task_data (task);
+  gboolean last = link_wait_end (client, waiter->request);
+
+  if (last && cancelled && link_owner (client) != NULL)
+    g_dbus_connection_call (link_connection (client), link_owner (client), waiter->request,
+                            US_INTERFACE_REQUEST, "Unwatch", NULL, NULL,
+                            G_DBUS_CALL_FLAGS_NO_AUTO_START, -1, NULL, NULL, NULL);
+}
+
 /* Ends the wait.  @error is (transfer full) (nullable): without one the latest status is returned. */
 static void
 wait_end (GTask *task, GError *error)
@@ -87,6 +103,7 @@ wait_end (GTask *task, GError *error)
   source_clear (&waiter->deadline);
   source_clear (&waiter->cancelled);
   waiter_unsubscribe (waiter);
+  wait_unwatch (task, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
   if (error != NULL)
     g_task_return_error (task, error);
   else
@@ -334,6 +351,7 @@ us_client_wait_async (UsClient *client,
   g_task_set_source_tag (task, us_client_wait_async);
   waiter = g_new0 (Waiter, 1);
   waiter->request = g_strdup (request);
+  link_wait_begin (client, request);
   g_task_set_task_data (task, waiter, (GDestroyNotify) waiter_free);
   if (timeout_ms >= 0)
     waiter->deadline = wait_source (task, g_timeout_source_new ((guint) timeout_ms), on_deadline);

@@ -11,6 +11,7 @@
 #include "agentlib/mcp/handlers.h"
 #include "agentlib/mcp/hold.h"
 #include "agentlib/mcp/identity.h"
+#include "agentlib/mcp/leave.h"
 #include "agentlib/mcp/result.h"
 #include "agentlib/mcp/tool.h"
 
@@ -20,6 +21,8 @@
 
 /* The service answers Submit() within 90 seconds or it may still be at work on it. */
 #define ANSWERED_US (60 * G_USEC_PER_SEC)
+/* ListRequests() gives the latest of them, so many at most. */
+#define LISTED_MAX 200
 
 typedef struct
 {
@@ -76,43 +79,17 @@ call_refuse (Call *call, const GError *error, UsExecuted executed)
 
 /* --- waiting --- */
 
-static void
-on_withdrawn (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Call *call = data;
-
-  /* Too late, or not reachable: the ledger has decided, and nobody is there to be told. */
-  us_client_withdraw_finish (US_CLIENT (source), result, NULL);
-  exchange_drop (call->exchange);
-  call_free (call);
-}
-
-/* Another process of the same agent may wait for it, too. */
-static void
-on_watchers (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Call *call = data;
-  g_autoptr (UsStatus) status = us_client_get_state_finish (US_CLIENT (source), result, NULL);
-
-  if (status != NULL && us_status_get_watchers (status) > 1)
-    {
-      exchange_drop (call->exchange);
-      call_free (call);
-    }
-  else
-    us_client_withdraw_async (call_client (call), call->path, NULL, on_withdrawn, call);
-}
-
+/* The caller left, or was cancelled. */
 static void
 call_give_up (Call *call)
 {
-  if (hold_leave (server_holds (call->exchange->server), call->path, HOLD_GAVE_UP))
-    us_client_get_state_async (call_client (call), call->path, NULL, on_watchers, call);
+  Exchange *exchange = call->exchange;
+
+  if (hold_leave (server_holds (exchange->server), call->path, HOLD_GAVE_UP))
+    exchange_leave (exchange, call->path, call->action);
   else
-    {
-      exchange_drop (call->exchange);
-      call_free (call);
-    }
+    exchange_drop (exchange);
+  call_free (call);
 }
 
 static void
@@ -165,8 +142,8 @@ call_wait (Call *call)
   gboolean task = call->as_task || exchange->tasks;
   int hold_ms = task ? 0 : server_options (exchange->server)->hold_ms;
 
-  hold_join (server_holds (exchange->server), call->path,
-             !g_hash_table_contains (call->before, call->path));
+  hold_join (server_holds (exchange->server), call->path);
+  hold_submit_end (server_holds (exchange->server), call->action);
   if (exchange_is_cancelled (exchange))
     call_give_up (call);
   else
@@ -176,13 +153,16 @@ call_wait (Call *call)
 
 /* --- submitting --- */
 
-/* Whether a request of this action is there that had not ended before: it may be what was submitted. */
+/* Whether a request of this action is there that had not ended before, or may be beyond the end of
+ * the list: it may be what was submitted. */
 static gboolean
 has_live_request (Call *call, GVariant *requests)
 {
   GVariantIter iter;
   const char *path, *action;
 
+  if (g_variant_n_children (requests) >= LISTED_MAX)
+    return TRUE;
   g_variant_iter_init (&iter, requests);
   while (g_variant_iter_loop (&iter, "(&o&s&s)", &path, &action, NULL))
     if (strcmp (action, call->action) == 0 && !g_hash_table_lookup (call->before, path))
@@ -199,6 +179,7 @@ on_looked (GObject *source, GAsyncResult *result, gpointer data)
   gboolean none = answered && requests != NULL && !has_live_request (call, requests);
   g_autoptr (GError) error = g_steal_pointer (&call->lost);
 
+  hold_submit_end (server_holds (call->exchange->server), call->action);
   call_refuse (call, error, none ? US_EXECUTED_NO : US_EXECUTED_UNKNOWN);
 }
 
@@ -219,6 +200,7 @@ on_submitted (GObject *source, GAsyncResult *result, gpointer data)
     }
   else
     {
+      hold_submit_end (server_holds (call->exchange->server), call->action);
       call_refuse (call, error, US_EXECUTED_NO);
       g_error_free (error);
     }
@@ -247,6 +229,7 @@ on_requests (GObject *source, GAsyncResult *result, gpointer data)
         call->before, g_strdup (path),
         GINT_TO_POINTER (us_state_from_string (word, &state) && us_state_has_ended (state)));
   call->submitted = g_get_monotonic_time ();
+  hold_submit_begin (server_holds (call->exchange->server), call->action);
   /* Not to be cancelled: what it makes must be known, to be withdrawn. */
   us_client_submit_async (call_client (call), call->run, call->submission, NULL, on_submitted,
                           call);
@@ -273,7 +256,7 @@ on_description (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (GVariant) description =
       us_client_describe_action_finish (US_CLIENT (source), result, &error);
-  g_autofree char *claim = identity_claim (&call->identity);
+  g_autofree char *claim = identity_claim (&call->identity, meta_of (call->exchange->message));
 
   call->submission = us_submission_new (call->action);
   us_submission_set_claim (call->submission, claim);

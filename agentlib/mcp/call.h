@@ -12,4 +12,10 @@ gboolean request_tool_call (Exchange *exchange, const char *name);
 /* task_reply: the answer to a call that became a task. */
 void task_reply (Exchange *exchange, const char *path, const UsStatus *status);
 
+/* task_tree: all that is told of a task now, its result included where it has ended. */
+JsonTree *task_tree (Exchange *exchange, const char *path, const UsStatus *status);
+
+/* task_is_declared: whether the client takes tasks; where not, the exchange has ended. */
+gboolean task_is_declared (Exchange *exchange);
+
 G_END_DECLS

@@ -7,9 +7,7 @@
 
 #include "agentlib/mcp/text.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PROGRESS_MS 1000
 
@@ -19,17 +17,9 @@ server_send (Server *server, JsonTree *message)
   g_autoptr (JsonTree) own = message;
   g_autofree char *text = tree_text (message);
   g_autofree char *line = g_strconcat (text, "\n", NULL);
-  gsize len = strlen (line);
 
-  for (gsize done = 0; done < len && !server->closing;)
-    {
-      ssize_t put = TEMP_FAILURE_RETRY (write (server->out, line + done, len - done));
-
-      if (put < 0)
-        server_close (server);
-      else
-        done += (gsize) put;
-    }
+  if (!server->closing)
+    output_send (server->output, line, strlen (line));
 }
 
 static JsonTree *
@@ -70,8 +60,7 @@ exchange_end (Exchange *exchange)
   g_free (exchange->key);
   g_free (exchange);
   server->exchanges--;
-  if (server->closing && server->exchanges == 0)
-    g_main_loop_quit (server->loop);
+  server_settle (server);
 }
 
 void
@@ -122,21 +111,35 @@ exchange_cancel (Exchange *exchange)
   g_cancellable_cancel (exchange->cancellable);
 }
 
+void
+exchange_notify (Exchange *exchange, const char *method, JsonTree *params)
+{
+  JsonTree *message = message_new ();
+
+  json_tree_add_string (message, "method", method);
+  json_tree_add (message, "params", params);
+  if (exchange_is_cancelled (exchange))
+    json_tree_free (message);
+  else
+    server_send (exchange->server, message);
+}
+
 static gboolean
 on_progress (gpointer data)
 {
   Exchange *exchange = data;
-  JsonTree *message = message_new ();
   JsonTree *params;
 
-  json_tree_add_string (message, "method", "notifications/progress");
-  params = json_tree_add (message, "params", json_tree_new_object ());
+  /* Who has not read the last word of it needs no further one. */
+  if (!output_is_empty (exchange->server->output))
+    return G_SOURCE_CONTINUE;
+  params = json_tree_new_object ();
   json_tree_add (params, "progressToken",
                  json_tree_copy (json_tree_member (meta_of (exchange->message), "progressToken")));
   json_tree_add (params, "progress", tree_new_integer (++exchange->progress));
   if (exchange->revision >= REVISION_2025_03_26)
     json_tree_add_string (params, "message", "Not decided or not finished yet.");
-  server_send (exchange->server, message);
+  exchange_notify (exchange, "notifications/progress", params);
   return G_SOURCE_CONTINUE;
 }
 

@@ -15,5 +15,6 @@ void handle_task_get (Exchange *exchange);
 void handle_task_result (Exchange *exchange);
 void handle_task_cancel (Exchange *exchange);
 void handle_task_update (Exchange *exchange);
+void handle_listen (Exchange *exchange);
 
 G_END_DECLS

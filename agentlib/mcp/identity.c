@@ -12,6 +12,13 @@
 #include <string.h>
 
 #define CALL_MAX 200
+#define CORRELATOR_MAX 128
+
+/* By what clients tell their calls apart, in _meta; and in Codex's own object there. */
+static const char *const correlators[] = {
+  "traceparent", "threadId", "claudecode/toolUseId", "vscode.conversationId", "vscode.requestId",
+};
+static const char *const turn_correlators[] = { "session_id", "thread_id", "turn_id" };
 
 static gboolean
 choose (const JsonTree *meta,
@@ -45,10 +52,32 @@ identity_read (const JsonTree *meta, const Options *options, Identity *out_ident
   return TRUE;
 }
 
-char *
-identity_claim (const Identity *identity)
+/* Of a foreign key what is of another form is left out: it is nothing that we asked for. */
+static void
+add_correlator (GString *claim, const char *name, const JsonTree *member)
 {
-  return identity->call != NULL && identity->call[0] != '\0'
-             ? g_strconcat ("call ", identity->call, NULL)
-             : NULL;
+  const char *value = json_tree_string (member);
+  gsize len = value != NULL ? strlen (value) : 0;
+
+  if (len == 0 || len > CORRELATOR_MAX)
+    return;
+  for (gsize i = 0; i < len; i++)
+    if (!g_ascii_isgraph (value[i]))
+      return;
+  g_string_append_printf (claim, "%s%s %s", claim->len > 0 ? "; " : "", name, value);
+}
+
+char *
+identity_claim (const Identity *identity, const JsonTree *meta)
+{
+  const JsonTree *turn = json_tree_member (meta, "x-codex-turn-metadata");
+  GString *claim = g_string_new (NULL);
+
+  if (identity->call != NULL && identity->call[0] != '\0')
+    g_string_append_printf (claim, "call %s", identity->call);
+  for (gsize i = 0; i < G_N_ELEMENTS (correlators); i++)
+    add_correlator (claim, correlators[i], json_tree_member (meta, correlators[i]));
+  for (gsize i = 0; i < G_N_ELEMENTS (turn_correlators); i++)
+    add_correlator (claim, turn_correlators[i], json_tree_member (turn, turn_correlators[i]));
+  return g_string_free (claim, claim->len == 0);
 }

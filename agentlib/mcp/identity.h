@@ -23,7 +23,12 @@ gboolean identity_read (const JsonTree *meta,
                         Identity *out_identity,
                         GError **error);
 
-/* identity_claim: what the record is to say of it; NULL for nothing.  (transfer full) */
-char *identity_claim (const Identity *identity);
+/*
+ * identity_claim: what the record is to say of it: the call, and by what its client tells it apart.
+ * @meta: (nullable): of the request
+ *
+ * Returns: (transfer full) (nullable): NULL for nothing
+ */
+char *identity_claim (const Identity *identity, const JsonTree *meta);
 
 G_END_DECLS

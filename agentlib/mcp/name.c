@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A name that every client takes for each action: of [a-z0-9_], and short.  Where two actions would
- * get one name, both get a part of their id's hash: a name never comes to mean another action
- * because some other one came or went.
+ * A name that every client takes for each action: of [a-z0-9_], and short.  It follows from the
+ * action's id alone: no name changes, nor comes to mean another action, because some other one
+ * came or went.  Where '_' could have been more than a full stop, and where the name would get too
+ * long or is taken, a part of the id's hash is in it, behind a digit, which begins no word of an
+ * id.
  */
 #include "agentlib/mcp/tool.h"
 
@@ -36,7 +38,7 @@ hashed_name (const char *action)
   g_autofree char *plain = plain_name (action);
   g_autofree char *hash = g_compute_checksum_for_string (G_CHECKSUM_SHA256, action, -1);
 
-  return g_strdup_printf ("%.*s_%.*s", TOOL_NAME_MAX - HASH_DIGITS - 1, plain, HASH_DIGITS, hash);
+  return g_strdup_printf ("%.*s_0%.*s", TOOL_NAME_MAX - HASH_DIGITS - 2, plain, HASH_DIGITS, hash);
 }
 
 static gboolean
@@ -60,30 +62,15 @@ compare_actions (gconstpointer a, gconstpointer b)
   return strcmp ((*(Tool *const *) a)->action, (*(Tool *const *) b)->action);
 }
 
-static void
-name_tools (GPtrArray *tools)
+static char *
+name_of (const char *action)
 {
-  g_autoptr (GPtrArray) plain = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *plain = plain_name (action);
 
-  for (guint i = 0; i < tools->len; i++)
-    {
-      Tool *tool = g_ptr_array_index (tools, i);
-
-      tool->name = plain_name (tool->action);
-      g_ptr_array_add (plain, g_strdup (tool->name));
-    }
-  for (guint i = 0; i < tools->len; i++)
-    {
-      Tool *tool = g_ptr_array_index (tools, i);
-      guint same = 0;
-
-      for (guint j = 0; j < plain->len; j++)
-        same += strcmp (g_ptr_array_index (plain, i), g_ptr_array_index (plain, j)) == 0;
-      if (same == 1 && strlen (tool->name) <= TOOL_NAME_MAX && !is_reserved (tool->name))
-        continue;
-      g_free (tool->name);
-      tool->name = hashed_name (tool->action);
-    }
+  if (strspn (action, "abcdefghijklmnopqrstuvwxyz0123456789.") == strlen (action) &&
+      strlen (plain) <= TOOL_NAME_MAX && !is_reserved (plain))
+    return g_steal_pointer (&plain);
+  return hashed_name (action);
 }
 
 static Tool *
@@ -91,6 +78,7 @@ tool_new (const char *action, GVariant *about)
 {
   Tool *tool = g_new0 (Tool, 1);
 
+  tool->name = name_of (action);
   tool->action = g_strdup (action);
   tool->summary = lookup_text (about, "summary");
   tool->effect = lookup_text (about, "effect");
@@ -110,7 +98,6 @@ tools_read (GVariant *actions)
   while (g_variant_iter_loop (&iter, "{&s@a{sv}}", &action, &about))
     g_ptr_array_add (tools, tool_new (action, about));
   g_ptr_array_sort (tools, compare_actions);
-  name_tools (tools);
   return tools;
 }
 

@@ -2,7 +2,9 @@
 /* What server.c and exchange.c share, and nobody else sees. */
 #pragma once
 
+#include "agentlib/mcp/hold.h"
 #include "agentlib/mcp/line.h"
+#include "agentlib/mcp/output.h"
 #include "agentlib/mcp/server.h"
 
 G_BEGIN_DECLS
@@ -12,25 +14,33 @@ struct Server
   UsClient *client;
   const Options *options;
   guint close_ms;
-  int in, out;
+  int in;
+  Output *output;
   LineReader *lines;
   Era era;
   GHashTable *in_flight; /* message_id_key() → Exchange, but those that were cancelled */
   guint exchanges;       /* those too */
-  GHashTable *holds;
+  Holds *holds;
   GMainLoop *loop;
   gboolean closing;
 };
 
-/* server_send: @message is (transfer full).  A client that no longer reads ends the server. */
+/* Bytes that a client has not read, before it is taken for one that does not read. */
+#define OUTPUT_MAX (4 * 1024 * 1024)
+
+/* server_send: @message is (transfer full).  A client that does not read ends the server. */
 void server_send (Server *server, JsonTree *message);
 
 /* server_send_error: @id, @data: (transfer full) (nullable) */
 void
 server_send_error (Server *server, JsonTree *id, RpcCode code, const char *text, JsonTree *data);
 
-/* server_close: cancels what waits; the server ends when that has ended, or after its time. */
+/* server_close: cancels what waits; the server ends when that has ended and what was sent is out, or
+ * after its time. */
 void server_close (Server *server);
+
+/* server_settle: ends the server, if it was closed and nothing is left to do. */
+void server_settle (Server *server);
 
 /* exchange_cancel: nothing more is sent for its id, which the client may use again. */
 void exchange_cancel (Exchange *exchange);

@@ -2,7 +2,8 @@
 /*
  * Takes messages from the client and gives each to its handler; many can be on their way at once.
  * Only requests are ever acted on: a tool called without an id is not called.  At the end of the
- * input what still waits is cancelled, and given a moment to withdraw what it must.
+ * input what still waits is cancelled, and given a moment to withdraw what it must; a client that
+ * does not read is left in the same way.
  */
 #include "agentlib/mcp/server-private.h"
 
@@ -31,6 +32,7 @@ static const struct
   { "tasks/result", REVISION_2025_11_25, REVISION_2025_11_25, handle_task_result },
   { "tasks/cancel", REVISION_2025_11_25, REVISION_2026_07_28, handle_task_cancel },
   { "tasks/update", REVISION_2026_07_28, REVISION_2026_07_28, handle_task_update },
+  { "subscriptions/listen", REVISION_2026_07_28, REVISION_2026_07_28, handle_listen },
 };
 
 UsClient *
@@ -45,7 +47,7 @@ server_options (Server *server)
   return server->options;
 }
 
-GHashTable *
+Holds *
 server_holds (Server *server)
 {
   return server->holds;
@@ -230,10 +232,24 @@ server_close (Server *server)
     g_ptr_array_add (waiting, exchange);
   for (guint i = 0; i < waiting->len; i++)
     exchange_cancel (g_ptr_array_index (waiting, i));
-  if (server->exchanges == 0)
+  holds_close (server->holds);
+  g_timeout_add (server->close_ms, on_close_time, server);
+  server_settle (server);
+}
+
+void
+server_settle (Server *server)
+{
+  if (server->closing && server->exchanges == 0 && output_is_empty (server->output))
     g_main_loop_quit (server->loop);
-  else
-    g_timeout_add (server->close_ms, on_close_time, server);
+}
+
+static void
+on_output (gboolean broken, gpointer data)
+{
+  if (broken)
+    server_close (data);
+  server_settle (data);
 }
 
 static gboolean
@@ -252,10 +268,10 @@ server_new (UsClient *client, const Options *options, guint close_ms, int in, in
   server->options = options;
   server->close_ms = close_ms;
   server->in = in;
-  server->out = out;
+  server->output = output_new (out, OUTPUT_MAX, on_output, server);
   server->lines = line_reader_new (MESSAGE_MAX_BYTES);
   server->in_flight = g_hash_table_new (g_str_hash, g_str_equal);
-  server->holds = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  server->holds = holds_new ();
   server->loop = g_main_loop_new (NULL, FALSE);
   return server;
 }
@@ -266,7 +282,8 @@ server_free (Server *server)
   if (server == NULL)
     return;
   g_hash_table_unref (server->in_flight);
-  g_hash_table_unref (server->holds);
+  holds_free (server->holds);
+  output_free (server->output);
   line_reader_free (server->lines);
   g_main_loop_unref (server->loop);
   g_object_unref (server->client);

@@ -8,6 +8,7 @@
 
 #include "agentlib/lib/undersign.h"
 #include "agentlib/mcp/era.h"
+#include "agentlib/mcp/hold.h"
 #include "agentlib/mcp/options.h"
 
 G_BEGIN_DECLS
@@ -35,6 +36,9 @@ void exchange_reply (Exchange *exchange, JsonTree *result);
 void exchange_fail (Exchange *exchange, RpcCode code, const char *text, JsonTree *data);
 void exchange_drop (Exchange *exchange);
 
+/* exchange_notify: a notification of it, before its end.  @params is (transfer full). */
+void exchange_notify (Exchange *exchange, const char *method, JsonTree *params);
+
 /* exchange_is_cancelled: nobody waits for the answer any more. */
 gboolean exchange_is_cancelled (const Exchange *exchange);
 
@@ -43,8 +47,7 @@ void exchange_progress (Exchange *exchange);
 
 UsClient *server_client (Server *server);
 const Options *server_options (Server *server);
-/* server_holds: request path → Hold (hold.h). */
-GHashTable *server_holds (Server *server);
+Holds *server_holds (Server *server);
 /* server_initialize: settles the revision for the process. */
 void server_initialize (Server *server, Revision revision);
 

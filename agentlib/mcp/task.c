@@ -51,13 +51,12 @@ static void
 add_task (JsonTree *object, Exchange *exchange, const char *path, const UsStatus *status)
 {
   gboolean modern = is_modern (exchange);
-  const Hold *hold = g_hash_table_lookup (server_holds (exchange->server), path);
   gint64 now = g_get_real_time () / G_USEC_PER_SEC;
 
   json_tree_add_string (object, "taskId", request_id (path));
   json_tree_add_string (object, "status",
                         status_word (exchange->revision, us_status_get_state (status)));
-  add_time (object, "createdAt", hold != NULL ? hold->since : now);
+  add_time (object, "createdAt", hold_since (server_holds (exchange->server), path));
   add_time (object, "lastUpdatedAt", now);
   json_tree_add (object, modern ? "ttlMs" : "ttl", json_tree_new_null ());
   json_tree_add (object, modern ? "pollIntervalMs" : "pollInterval", tree_new_integer (POLL_MS));
@@ -76,6 +75,34 @@ task_reply (Exchange *exchange, const char *path, const UsStatus *status)
   else
     add_task (json_tree_add (result, "task", json_tree_new_object ()), exchange, path, status);
   exchange_reply (exchange, result);
+}
+
+JsonTree *
+task_tree (Exchange *exchange, const char *path, const UsStatus *status)
+{
+  UsState state = us_status_get_state (status);
+  JsonTree *task = json_tree_new_object ();
+
+  add_task (task, exchange, path, status);
+  if (is_modern (exchange) && us_state_has_ended (state) && state != US_STATE_WITHDRAWN)
+    json_tree_add (task, "result", result_of_status (exchange->revision, path, status));
+  return task;
+}
+
+gboolean
+task_is_declared (Exchange *exchange)
+{
+  JsonTree *data, *extensions;
+
+  if (!is_modern (exchange) || exchange->tasks)
+    return TRUE;
+  data = json_tree_new_object ();
+  extensions = json_tree_add (json_tree_add (data, "requiredCapabilities", json_tree_new_object ()),
+                              "extensions", json_tree_new_object ());
+  json_tree_add (extensions, EXTENSION_TASKS, json_tree_new_object ());
+  exchange_fail (exchange, RPC_MISSING_CAPABILITY,
+                 "the client does not declare the extension of tasks", data);
+  return FALSE;
 }
 
 static void
@@ -100,20 +127,10 @@ static Asking *
 asking_new (Exchange *exchange)
 {
   g_autofree char *path = request_path (json_tree_get_string (exchange->message->params, "taskId"));
-  JsonTree *data, *extensions;
   Asking *asking;
 
-  if (is_modern (exchange) && !exchange->tasks)
-    {
-      data = json_tree_new_object ();
-      extensions =
-          json_tree_add (json_tree_add (data, "requiredCapabilities", json_tree_new_object ()),
-                         "extensions", json_tree_new_object ());
-      json_tree_add (extensions, EXTENSION_TASKS, json_tree_new_object ());
-      exchange_fail (exchange, RPC_MISSING_CAPABILITY,
-                     "the client does not declare the extension of tasks", data);
-      return NULL;
-    }
+  if (!task_is_declared (exchange))
+    return NULL;
   if (path == NULL)
     {
       exchange_fail (exchange, RPC_INVALID_PARAMS, "there is no such task", NULL);
@@ -133,19 +150,13 @@ on_state (GObject *source, GAsyncResult *result, gpointer data)
   Exchange *exchange = asking->exchange;
   g_autoptr (GError) error = NULL;
   g_autoptr (UsStatus) status = us_client_get_state_finish (US_CLIENT (source), result, &error);
-  JsonTree *task;
 
   if (status == NULL)
     {
       asking_fail (asking, error);
       return;
     }
-  task = json_tree_new_object ();
-  add_task (task, exchange, asking->path, status);
-  if (is_modern (exchange) && us_state_has_ended (us_status_get_state (status)) &&
-      us_status_get_state (status) != US_STATE_WITHDRAWN)
-    json_tree_add (task, "result", result_of_status (exchange->revision, asking->path, status));
-  exchange_reply (exchange, task);
+  exchange_reply (exchange, task_tree (exchange, asking->path, status));
   asking_free (asking);
 }
 

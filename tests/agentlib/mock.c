@@ -17,6 +17,8 @@ struct Mock
   GHashTable *replies; /* method → GVariant text, or "!NAME MESSAGE", or "" for silence */
   GHashTable *counts;  /* method → guint */
   GHashTable *bodies;  /* method → text */
+  char *held;          /* a method */
+  GPtrArray *waiting;  /* GDBusMessage: calls of it */
   GUnixFDList *fds;    /* of the latest Submit() */
   char *watcher;
 };
@@ -51,6 +53,7 @@ static const struct
   { "ListRequests", "([(objectpath '" MOCK_REQUEST "', 'mail.send', 'pending')],)" },
   { "GetState", "('pending', {'executed': <'no'>})" },
   { "Watch", "()" },
+  { "Unwatch", "()" },
   { "Withdraw", "()" },
 };
 
@@ -112,7 +115,10 @@ on_message (GDBusConnection *connection, GDBusMessage *message, gboolean incomin
     return message;
   g_mutex_lock (&mock->lock);
   mock_note (mock, message);
-  answer = mock_answer (mock, message);
+  if (g_strcmp0 (mock->held, g_dbus_message_get_member (message)) == 0)
+    g_ptr_array_add (mock->waiting, g_object_ref (message));
+  else if ((g_dbus_message_get_flags (message) & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED) == 0)
+    answer = mock_answer (mock, message);
   g_mutex_unlock (&mock->lock);
   if (answer != NULL)
     g_dbus_connection_send_message (connection, answer, G_DBUS_SEND_MESSAGE_FLAGS_NONE, NULL, NULL);
@@ -132,6 +138,7 @@ mock_new (const char *address)
   mock->replies = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   mock->counts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   mock->bodies = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  mock->waiting = g_ptr_array_new_with_free_func (g_object_unref);
   for (gsize i = 0; i < G_N_ELEMENTS (usual); i++)
     mock_set_reply (mock, usual[i].method, usual[i].reply);
 
@@ -163,6 +170,8 @@ mock_free (Mock *mock)
   g_hash_table_unref (mock->replies);
   g_hash_table_unref (mock->counts);
   g_hash_table_unref (mock->bodies);
+  g_ptr_array_unref (mock->waiting);
+  g_free (mock->held);
   g_clear_object (&mock->fds);
   g_free (mock->watcher);
   g_mutex_clear (&mock->lock);
@@ -189,6 +198,32 @@ void
 mock_set_silent (Mock *mock, const char *method)
 {
   mock_set_reply (mock, method, "");
+}
+
+void
+mock_hold (Mock *mock, const char *method)
+{
+  g_mutex_lock (&mock->lock);
+  g_free (mock->held);
+  mock->held = g_strdup (method);
+  g_mutex_unlock (&mock->lock);
+}
+
+void
+mock_release (Mock *mock)
+{
+  g_mutex_lock (&mock->lock);
+  g_clear_pointer (&mock->held, g_free);
+  for (guint i = 0; i < mock->waiting->len; i++)
+    {
+      g_autoptr (GDBusMessage) answer = mock_answer (mock, mock->waiting->pdata[i]);
+
+      if (answer != NULL)
+        g_dbus_connection_send_message (mock->connection, answer, G_DBUS_SEND_MESSAGE_FLAGS_NONE,
+                                        NULL, NULL);
+    }
+  g_ptr_array_set_size (mock->waiting, 0);
+  g_mutex_unlock (&mock->lock);
 }
 
 void

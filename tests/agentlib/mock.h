@@ -34,6 +34,10 @@ void mock_set_error (Mock *mock, const char *method, const char *name, const cha
 /* @method gets no reply from now on. */
 void mock_set_silent (Mock *mock, const char *method);
 
+/* mock_hold: @method is answered when mock_release() is called, as is right then. */
+void mock_hold (Mock *mock, const char *method);
+void mock_release (Mock *mock);
+
 /* mock_emit_changed: to who called Watch() last. */
 void mock_emit_changed (Mock *mock, const char *state);
 

@@ -30,6 +30,10 @@ test_refused (void)
     "('done', {'executed': <'yes'>, 'card': <'yes'>})",
     "('done', {'executed': <'yes'>, 'needed': <1>})",
     "('done', {'executed': <'yes'>, 'successor': <'/x'>})",
+    "('done', {'executed': <'yes'>, 'resolved': <true>, 'resolved': <false>})",
+    "('pending', {'executed': <'no'>, 'watchers': <uint32 1>, 'watchers': <uint32 0>})",
+    "('pending', {'executed': <'no'>, 'watchers': <0>})",
+    "('pending', {'executed': <'no'>, 'made-here': <'yes'>})",
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -70,6 +74,23 @@ test_read (void)
   g_assert_cmpstr (us_status_get_result (status), ==, "x");
   g_assert_cmpstr (us_status_get_supersedes (status), ==, "/a");
   g_assert_cmpstr (us_status_get_successor (status), ==, "/b");
+}
+
+/* An older service says less: then it may be a person's note, and somebody may wait. */
+static void
+test_unsaid (void)
+{
+  g_autoptr (UsStatus) less = read_status ("('done', {'executed': <'yes'>})", NULL);
+  g_autoptr (UsStatus) said = read_status ("('done', {'executed': <'yes'>, 'resolved': <false>,"
+                                           " 'watchers': <uint32 0>, 'made-here': <true>})",
+                                           NULL);
+
+  g_assert_true (us_status_get_resolved (less));
+  g_assert_cmpuint (us_status_get_watchers (less), ==, G_MAXUINT);
+  g_assert_false (us_status_get_made_here (less));
+  g_assert_false (us_status_get_resolved (said));
+  g_assert_cmpuint (us_status_get_watchers (said), ==, 0);
+  g_assert_true (us_status_get_made_here (said));
 }
 
 static void
@@ -149,6 +170,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/status/refused", test_refused);
   g_test_add_func ("/status/read", test_read);
+  g_test_add_func ("/status/unsaid", test_unsaid);
   g_test_add_func ("/status/states", test_states);
   g_test_add_func ("/status/types", test_types);
   return g_test_run ();

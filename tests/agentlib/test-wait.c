@@ -196,6 +196,37 @@ test_cancelled (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (mock_calls (fixture->mock, "Withdraw"), ==, 0);
 }
 
+/* Only the last of several that wait tells the service that nobody does, and only where it was
+ * cancelled. */
+static void
+test_unwatch (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (UsStatus) status = NULL;
+  Fixture other = { 0 };
+
+  wait_start (fixture);
+  us_client_wait_async (fixture->client, MOCK_REQUEST, -1, cancellable, on_end, &other);
+  while (mock_calls (fixture->mock, "GetState") < 2)
+    g_main_context_iteration (NULL, FALSE);
+  assert_waiting (fixture, 2);
+  g_cancellable_cancel (cancellable);
+  wait_for_end (&other);
+  g_assert_error (other.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  assert_waiting (fixture, 2);
+  g_assert_cmpuint (mock_calls (fixture->mock, "Unwatch"), ==, 0);
+  g_cancellable_cancel (fixture->cancellable);
+  wait_for_end (fixture);
+  settle (fixture);
+  g_assert_cmpuint (mock_calls (fixture->mock, "Unwatch"), ==, 1);
+
+  status = us_client_wait (fixture->client, MOCK_REQUEST, 0, NULL, NULL);
+  g_assert_nonnull (status);
+  settle (fixture);
+  g_assert_cmpuint (mock_calls (fixture->mock, "Unwatch"), ==, 1);
+  g_clear_error (&other.error);
+}
+
 /* O-67, O-9: the service restarts while somebody waits. */
 static void
 test_restart (Fixture *fixture, gconstpointer data)
@@ -242,6 +273,7 @@ main (int argc, char *argv[])
     { "/wait/hint-only", test_hint_only },
     { "/wait/time-out", test_time_out },
     { "/wait/cancelled", test_cancelled },
+    { "/wait/unwatch", test_unwatch },
     { "/wait/restart", test_restart },
     { "/wait/not-found", test_not_found },
   };

@@ -77,6 +77,13 @@ child_hello (Child *child, const char *version)
 }
 
 void
+child_begin (Child *child, const char *line)
+{
+  child_start (child, line, NULL);
+  child_hello (child, "2025-06-18");
+}
+
+void
 child_send (Child *child, const char *line)
 {
   g_autofree char *whole = g_strconcat (line, "\n", NULL);
@@ -134,12 +141,36 @@ child_ask (Child *child, const char *line)
   return answer;
 }
 
+JsonTree *
+child_tool (Child *child, const char *name, const char *arguments, const char *more)
+{
+  g_autofree char *line = child_call ("1", name, arguments, more);
+
+  return child_ask (child, line);
+}
+
+void
+child_send_mail (Child *child, const char *id, const char *more)
+{
+  g_autofree char *line = child_call (id, "mail_send", ARGUMENTS, more);
+
+  child_send (child, line);
+}
+
+void
+child_close (Child *child)
+{
+  if (child->in >= 0)
+    close (child->in);
+  child->in = -1;
+}
+
 int
 child_end (Child *child)
 {
   int status = 0;
 
-  close (child->in);
+  child_close (child);
   while (read_more (child))
     ;
   g_assert_cmpstr (child->rest->str, ==, "");
@@ -166,6 +197,29 @@ child_call (const char *id, const char *name, const char *arguments, const char 
   return g_strdup_printf ("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":"
                           "{\"name\":\"%s\",\"arguments\":%s%s}}",
                           id, name, arguments, more);
+}
+
+void
+check_pending (const JsonTree *answer)
+{
+  g_assert_false (true_at (answer, "result.isError"));
+  g_assert_cmpstr (text_at (answer, "result.structuredContent.state"), ==, "pending");
+  g_assert_cmpstr (text_at (answer, "result.structuredContent.executed"), ==, "no");
+  g_assert_cmpstr (text_at (answer, "result.structuredContent.request_id"), ==, MOCK_ID);
+  g_assert_nonnull (strstr (text_at (answer, "result.content.0.text"), "Nothing was executed."));
+}
+
+int
+child_run_tests (int argc, char *argv[], const char *group, const ChildTest *tests, gsize count)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < count; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/mcp/%s/%s", group, tests[i].name);
+
+      g_test_add (path, Child, NULL, child_setup, tests[i].test, child_teardown);
+    }
+  return g_test_run ();
 }
 
 const JsonTree *

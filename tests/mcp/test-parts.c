@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The small parts: whose words count for identity, which arguments are none, who withdraws. */
+#include "agentlib/lib/status.h"
 #include "agentlib/mcp/arguments.h"
 #include "agentlib/mcp/hold.h"
 #include "agentlib/mcp/identity.h"
@@ -24,32 +25,100 @@ json (const char *text)
 static void
 test_hold (void)
 {
-  g_autoptr (GHashTable) holds = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autoptr (Holds) holds = holds_new ();
 
-  /* It was there before. */
-  hold_join (holds, "/foreign", FALSE);
-  g_assert_false (hold_leave (holds, "/foreign", HOLD_GAVE_UP));
   /* Another still waits; then it is the last. */
-  hold_join (holds, "/two", TRUE);
-  hold_join (holds, "/two", FALSE);
+  hold_join (holds, "/two");
+  hold_join (holds, "/two");
   g_assert_false (hold_leave (holds, "/two", HOLD_GAVE_UP));
   g_assert_true (hold_leave (holds, "/two", HOLD_GAVE_UP));
   /* Its id is known to the client. */
-  hold_join (holds, "/told", TRUE);
+  hold_join (holds, "/told");
   g_assert_false (hold_leave (holds, "/told", HOLD_PENDING));
-  hold_join (holds, "/told", TRUE);
+  hold_join (holds, "/told");
   g_assert_false (hold_leave (holds, "/told", HOLD_GAVE_UP));
-  hold_join (holds, "/named", TRUE);
+  hold_join (holds, "/named");
   hold_deliver (holds, "/named");
   g_assert_false (hold_leave (holds, "/named", HOLD_GAVE_UP));
+  g_assert_cmpuint (holds_size (holds), ==, 2);
   /* It has ended. */
-  hold_join (holds, "/ended", TRUE);
+  hold_join (holds, "/ended");
   g_assert_false (hold_leave (holds, "/ended", HOLD_ENDED));
-  g_assert_null (g_hash_table_lookup (holds, "/ended"));
+  hold_join (holds, "/told");
+  g_assert_false (hold_leave (holds, "/told", HOLD_ENDED));
+  g_assert_cmpuint (holds_size (holds), ==, 1);
   /* The plain case. */
-  hold_join (holds, "/plain", TRUE);
+  hold_join (holds, "/plain");
   g_assert_true (hold_leave (holds, "/plain", HOLD_GAVE_UP));
-  g_assert_null (g_hash_table_lookup (holds, "/plain"));
+  g_assert_cmpuint (holds_size (holds), ==, 1);
+}
+
+static UsStatus *
+status_of (const char *details)
+{
+  g_autofree char *text = g_strdup_printf ("('pending', {'executed': <'no'>%s})", details);
+  g_autoptr (GVariant) reply = g_variant_ref_sink (g_variant_new_parsed (text));
+
+  return status_new (reply, NULL);
+}
+
+static void
+test_hold_may_withdraw (void)
+{
+  static const char *const others[] = {
+    "",
+    ", 'watchers': <uint32 0>",
+    ", 'made-here': <true>",
+    ", 'watchers': <uint32 1>, 'made-here': <true>",
+    ", 'watchers': <uint32 0>, 'made-here': <false>",
+  };
+  g_autoptr (Holds) holds = holds_new ();
+  g_autoptr (UsStatus) ours = status_of (", 'watchers': <uint32 0>, 'made-here': <true>");
+
+  for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
+    {
+      g_autoptr (UsStatus) status = status_of (others[i]);
+
+      g_assert_false (hold_may_withdraw (holds, "/it", status));
+    }
+  g_assert_false (hold_may_withdraw (holds, "/it", NULL));
+  g_assert_true (hold_may_withdraw (holds, "/it", ours));
+  /* Somebody has come since. */
+  hold_join (holds, "/it");
+  g_assert_false (hold_may_withdraw (holds, "/it", ours));
+  g_assert_false (hold_leave (holds, "/it", HOLD_PENDING));
+  g_assert_false (hold_may_withdraw (holds, "/it", ours));
+}
+
+static void
+count (gpointer data)
+{
+  (*(guint *) data)++;
+}
+
+static void
+test_hold_submitted (void)
+{
+  g_autoptr (Holds) holds = holds_new ();
+  guint a = 0, b = 0;
+
+  hold_when_submitted (holds, "a", count, &a);
+  g_assert_cmpuint (a, ==, 1);
+  hold_submit_begin (holds, "a");
+  hold_submit_begin (holds, "a");
+  hold_submit_begin (holds, "b");
+  hold_when_submitted (holds, "a", count, &a);
+  hold_when_submitted (holds, "b", count, &b);
+  hold_submit_end (holds, "a");
+  g_assert_cmpuint (a, ==, 1);
+  hold_submit_end (holds, "a");
+  g_assert_cmpuint (a, ==, 2);
+  g_assert_cmpuint (b, ==, 0);
+  /* Nobody stays who could want it. */
+  holds_close (holds);
+  g_assert_cmpuint (b, ==, 1);
+  hold_when_submitted (holds, "b", count, &b);
+  g_assert_cmpuint (b, ==, 2);
 }
 
 /* --- who says who is calling --- */
@@ -89,8 +158,47 @@ test_identity (void)
   g_assert_true (identity_read (meta, &options, &identity, NULL));
   g_assert_cmpstr (identity.part, ==, "licences");
   g_assert_cmpstr (identity.run, ==, "ticket");
-  claim = identity_claim (&identity);
+  claim = identity_claim (&identity, NULL);
   g_assert_cmpstr (claim, ==, "call c0");
+}
+
+/* By what clients tell their calls apart is recorded; what is of another form is left out. */
+static void
+test_correlators (void)
+{
+  g_autofree char *long_value = g_strnfill (129, 'x');
+  g_autofree char *long_text = g_strdup_printf ("{\"threadId\":\"%s\"}", long_value);
+  const struct
+  {
+    const char *meta, *claim;
+  } rows[] = {
+    { "{}", NULL },
+    { "{\"traceparent\":7,\"threadId\":null,\"claudecode/toolUseId\":[\"a\"]}", NULL },
+    { "{\"threadId\":\"\",\"traceparent\":\"two\\nlines\",\"vscode.requestId\":\"a b\"}", NULL },
+    { "{\"threadId\":\"\\u00e9\",\"x-codex-turn-metadata\":\"x\",\"run\":\"y\"}", NULL },
+    { long_text, NULL },
+    { "{\"traceparent\":\"00-ab-cd-01\",\"vscode.conversationId\":\"c\",\"vscode.requestId\":"
+      "\"r\"}",
+      "traceparent 00-ab-cd-01; vscode.conversationId c; vscode.requestId r" },
+    { "{\"claudecode/toolUseId\":\"toolu_7\"}", "claudecode/toolUseId toolu_7" },
+    { "{\"threadId\":\"t\",\"x-codex-turn-metadata\":{\"session_id\":\"s\",\"turn_id\":\"u\","
+      "\"model\":\"m\"}}",
+      "threadId t; session_id s; turn_id u" },
+  };
+  const Identity nobody = { 0 };
+  const Identity one = { .call = "c0" };
+  g_autoptr (JsonTree) meta = json ("{\"threadId\":\"t\"}");
+  g_autofree char *both = identity_claim (&one, meta);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (JsonTree) tree = json (rows[i].meta);
+      g_autofree char *claim = identity_claim (&nobody, tree);
+
+      g_test_message ("%s", rows[i].meta);
+      g_assert_cmpstr (claim, ==, rows[i].claim);
+    }
+  g_assert_cmpstr (both, ==, "call c0; threadId t");
 }
 
 /* --- arguments --- */
@@ -99,7 +207,8 @@ static GVariant *
 description (void)
 {
   return g_variant_ref_sink (g_variant_new_parsed (
-      "{'arguments': <[{'name': <'text'>, 'signature': <'s'>}, {'name': <'sure'>, 'signature': <'b'>},"
+      "{'arguments': <[{'name': <'text'>, 'signature': <'s'>}, {'name': <'sure'>, 'signature': "
+      "<'b'>},"
       "{'name': <'list'>, 'signature': <'as'>}, {'name': <'paper'>, 'signature': <'(sh)'>},"
       "{'name': <'papers'>, 'signature': <'a(sh)'>}, {'name': <'odd'>, 'signature': <'i'>}]>}"));
 }
@@ -165,8 +274,11 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/mcp/parts/hold", test_hold);
+  g_test_add_func ("/mcp/parts/hold-may-withdraw", test_hold_may_withdraw);
+  g_test_add_func ("/mcp/parts/hold-submitted", test_hold_submitted);
   g_test_add_func ("/mcp/parts/identity-refused", test_identity_refused);
   g_test_add_func ("/mcp/parts/identity", test_identity);
+  g_test_add_func ("/mcp/parts/correlators", test_correlators);
   g_test_add_func ("/mcp/parts/arguments-refused", test_arguments_refused);
   g_test_add_func ("/mcp/parts/arguments", test_arguments);
   return g_test_run ();

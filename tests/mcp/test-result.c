@@ -116,13 +116,18 @@ test_no_words_of_a_person (void)
 static void
 test_output (void)
 {
-  g_autoptr (UsStatus) status = status_of ("done", "yes", "'result': <'250 queued'>");
+  g_autoptr (UsStatus) status =
+      status_of ("done", "yes", "'result': <'250 queued'>, 'resolved': <false>");
   g_autoptr (UsStatus) note =
       status_of ("done", "yes", "'result': <'hr.kim looked'>, 'resolved': <true>");
+  g_autoptr (UsStatus) unsaid = status_of ("done", "yes", "'result': <'hr.kim looked'>");
+  g_autoptr (JsonTree) careful = result_of_status (REVISION_2025_06_18, MOCK_REQUEST, unsaid);
   g_autoptr (JsonTree) hidden = result_of_status (REVISION_2025_06_18, MOCK_REQUEST, note);
   g_autoptr (JsonTree) shown = result_of_status (REVISION_2025_06_18, MOCK_REQUEST, status);
 
   g_assert_null (at (hidden, "structuredContent.output"));
+  /* An older service does not say whose words they are. */
+  g_assert_null (at (careful, "structuredContent.output"));
   g_assert_cmpstr (text_at (shown, "structuredContent.output"), ==, "250 queued");
 }
 

@@ -2,17 +2,13 @@
 /* The program on its pipes: what it refuses, how it greets, that it asks nobody before it must. */
 #include "tests/mcp/child.h"
 
-#include "agentlib/mcp/era.h"
-
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#define MODERN_META \
-  "\"_meta\":{\"" META_MCP "protocolVersion\":\"2026-07-28\",\"" META_MCP "clientCapabilities\":{}}"
-#define REQUEST(method, params) \
-  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method "\",\"params\":{" params "}}"
-
-#define CALL_WITHOUT_ID \
-  "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"mail_send\"," \
+#define CALL_WITHOUT_ID                                                                            \
+  "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"mail_send\","             \
   "\"arguments\":{\"subject\":\"x\"}}}"
 
 /* Nothing that a client writes ends the program, and each is answered by its code. */
@@ -34,18 +30,19 @@ test_bad_lines (Child *child, gconstpointer data)
     { REQUEST ("tools/list", ""), "-32602" },
     { REQUEST ("server/discover", ""), "-32602" },
     { REQUEST ("initialize", ""), "-32602" },
-    { REQUEST ("tools/call", MODERN_META), "-32602" },
-    { REQUEST ("tools/call", MODERN_META ",\"name\":7"), "-32602" },
-    { REQUEST ("tools/call", MODERN_META ",\"name\":\"no_such\""), "-32602" },
-    { REQUEST ("tools/call", MODERN_META ",\"name\":\"mail.send\""), "-32602" },
-    { REQUEST ("tools/list", MODERN_META ",\"cursor\":\"x\""), "-32602" },
-    { REQUEST ("tools/list", "\"_meta\":{\"" META_MCP "protocolVersion\":\"2026-07-28\"}"), "-32602" },
+    { REQUEST ("tools/call", MODERN_META ("")), "-32602" },
+    { REQUEST ("tools/call", MODERN_META ("") ",\"name\":7"), "-32602" },
+    { REQUEST ("tools/call", MODERN_META ("") ",\"name\":\"no_such\""), "-32602" },
+    { REQUEST ("tools/call", MODERN_META ("") ",\"name\":\"mail.send\""), "-32602" },
+    { REQUEST ("tools/list", MODERN_META ("") ",\"cursor\":\"x\""), "-32602" },
+    { REQUEST ("tools/list", "\"_meta\":{\"" META_MCP "protocolVersion\":\"2026-07-28\"}"),
+      "-32602" },
     { REQUEST ("tools/list", "\"_meta\":{\"" META_MCP "protocolVersion\":\"2099-01-01\",\"" META_MCP
                              "clientCapabilities\":{}}"),
       "-32022" },
-    { REQUEST ("ping", MODERN_META), "-32601" },
-    { REQUEST ("tasks/result", MODERN_META), "-32601" },
-    { REQUEST ("tasks/get", MODERN_META ",\"taskId\":\"" MOCK_ID "\""), "-32021" },
+    { REQUEST ("ping", MODERN_META ("")), "-32601" },
+    { REQUEST ("tasks/result", MODERN_META ("")), "-32601" },
+    { REQUEST ("tasks/get", MODERN_META ("") ",\"taskId\":\"" MOCK_ID "\""), "-32021" },
   };
 
   child_start (child, "", NULL);
@@ -143,14 +140,14 @@ test_eras (Child *child, gconstpointer data)
   g_autoptr (JsonTree) gone = NULL;
 
   child_start (child, "", NULL);
-  first = child_ask (child, REQUEST ("server/discover", MODERN_META));
+  first = child_ask (child, REQUEST ("server/discover", MODERN_META ("")));
   g_assert_cmpstr (text_at (first, "result.supportedVersions.0"), ==, "2026-07-28");
   g_assert_cmpstr (text_at (first, "result.supportedVersions.4"), ==, "2024-11-05");
   g_assert_cmpstr (text_at (first, "result.resultType"), ==, "complete");
   g_assert_nonnull (
       json_tree_member (at (first, "result.capabilities.extensions"), EXTENSION_TASKS));
   child_hello (child, "2024-11-05");
-  again = child_ask (child, REQUEST ("server/discover", MODERN_META));
+  again = child_ask (child, REQUEST ("server/discover", MODERN_META ("")));
   g_assert_true (json_tree_equal (first, again));
   pong = child_ask (child, REQUEST ("ping", ""));
   g_assert_nonnull (at (pong, "result"));
@@ -162,8 +159,13 @@ test_eras (Child *child, gconstpointer data)
 static void
 test_ids (Child *child, gconstpointer data)
 {
-  static const char *const ids[] = { "0", "-1", "12345678901234567890123", "\"\"", "\"1\"",
-                                     "\"server-discover-probe-1\"", "\"\\u00e9\\n\"" };
+  static const char *const ids[] = { "0",
+                                     "-1",
+                                     "12345678901234567890123",
+                                     "\"\"",
+                                     "\"1\"",
+                                     "\"server-discover-probe-1\"",
+                                     "\"\\u00e9\\n\"" };
 
   child_start (child, "", NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (ids); i++)
@@ -199,8 +201,8 @@ test_batches (Child *child, gconstpointer data)
 static void
 test_words (Child *child, gconstpointer data)
 {
-  static const char *const bad[] = { "--hold=x", "--hold=-1", "--hold=4000", "--hold=nan",
-                                     "--no-such", "word", "--bus=unix:path=/x" };
+  static const char *const bad[] = { "--hold=x",  "--hold=-1", "--hold=4000",       "--hold=nan",
+                                     "--no-such", "word",      "--bus=unix:path=/x" };
 
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++)
     {
@@ -228,25 +230,46 @@ test_no_service (Child *child, gconstpointer data)
   g_assert_nonnull (strstr (text_at (answer, "result.content.0.text"), "Nothing was executed."));
 }
 
+/* A client that writes and never reads is left, with what waits for it withdrawn. */
+static void
+test_no_reader (Child *child, gconstpointer data)
+{
+  g_autofree char *id = g_strnfill (250, 'x');
+  g_autofree char *line =
+      g_strdup_printf ("{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":\"no/such\"}\n", id);
+  int status = 0;
+
+  signal (SIGPIPE, SIG_IGN);
+  mock_set_state (child->mock, "pending", "no", "'watchers': <uint32 0>, 'made-here': <true>");
+  child_begin (child, LONG);
+  child_send_mail (child, "1", "");
+  child_wait_calls (child, "GetState", 1);
+  while (TEMP_FAILURE_RETRY (write (child->in, line, strlen (line))) > 0)
+    ;
+  g_assert_cmpint (TEMP_FAILURE_RETRY (waitpid (child->pid, &status, 0)), ==, child->pid);
+  child->pid = 0;
+  g_assert_true (WIFEXITED (status));
+  g_assert_cmpint (WEXITSTATUS (status), ==, 0);
+  g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 1);
+  child_close (child);
+  close (child->out);
+}
+
 int
 main (int argc, char *argv[])
 {
-  static const struct
-  {
-    const char *name;
-    void (*test) (Child *child, gconstpointer data);
-  } tests[] = {
-    { "bad-lines", test_bad_lines }, { "long-line", test_long_line }, { "silence", test_silence },
-    { "versions", test_versions },   { "eras", test_eras },           { "ids", test_ids },
-    { "batches", test_batches },     { "words", test_words },         { "no-service", test_no_service },
+  static const ChildTest tests[] = {
+    { "bad-lines", test_bad_lines },
+    { "long-line", test_long_line },
+    { "silence", test_silence },
+    { "versions", test_versions },
+    { "eras", test_eras },
+    { "ids", test_ids },
+    { "batches", test_batches },
+    { "words", test_words },
+    { "no-service", test_no_service },
+    { "no-reader", test_no_reader },
   };
 
-  g_test_init (&argc, &argv, NULL);
-  for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
-    {
-      g_autofree char *path = g_strconcat ("/mcp/server/", tests[i].name, NULL);
-
-      g_test_add (path, Child, NULL, child_setup, tests[i].test, child_teardown);
-    }
-  return g_test_run ();
+  return child_run_tests (argc, argv, "server", tests, G_N_ELEMENTS (tests));
 }

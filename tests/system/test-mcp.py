@@ -134,16 +134,22 @@ class Mcp(unittest.TestCase):
         self.assertEqual(self.cards(), [])
 
     def test_who_leaves_in_the_hold(self):
-        """Nobody has its id: it is withdrawn."""
-        with mcp.Server(AGENT, "--hold=3600", "--run=leaving") as server:
-            number = server.send("tools/call", name="test_rehearse", arguments={"target": "leaving"})
+        """Nobody has its id, and nobody waits any more: it is withdrawn."""
+        wanted = {"name": "test_rehearse", "arguments": {"target": "leaving"}}
+        with mcp.Server(AGENT, "--hold=3600", "--run=leaving") as server, \
+                mcp.Server(AGENT, "--hold=3600", "--run=leaving") as second:
+            number = server.send("tools/call", **wanted)
             world.wait_until(lambda: len(self.cards()) == 1, "a card waits")
             request = self.cards()[0]
-            server.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled",
-                                     "params": {"requestId": number}}))
+            joined = second.send("tools/call", **wanted)
+            world.wait_until(lambda: self.watchers(request) == 2, "both wait")
+            second.cancel(joined)
+            world.wait_until(lambda: self.watchers(request) == 1, "one waits")
+            self.assertEqual(self.cards(), [request])
+            server.cancel(number)
             world.wait_until(lambda: self.cards() == [], "the card is gone")
             self.check(self.ended(server, request), "withdrawn", "no", True)
-            self.assertEqual(server.answers, {})
+            self.assertEqual((server.answers, second.answers), ({}, {}))
 
     def test_who_leaves_while_another_waits(self):
         """Two processes, one request: the first goes, and the second still hears of the answer."""

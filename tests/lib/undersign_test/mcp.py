@@ -69,6 +69,10 @@ class Server:
                 self.answers[message["id"]] = message
         return self.answers.pop(number)
 
+    def cancel(self, number):
+        self.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                               "params": {"requestId": number}}))
+
     def request(self, method, **params):
         answer = self.receive(self.send(method, **params))
         if "error" in answer:

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How a call leaves whose caller gave up. */
+#pragma once
+
+#include "agentlib/mcp/server.h"
+
+G_BEGIN_DECLS
+
+/*
+ * exchange_leave: ends the exchange, which was cancelled and no longer waits for the request at
+ * @path; takes that back where nobody else may want it.
+ * @action: the request's
+ */
+void exchange_leave (Exchange *exchange, const char *path, const char *action);
+
+G_END_DECLS

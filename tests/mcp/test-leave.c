@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A caller leaves before it has its request's id: what is withdrawn then, and what is left alone.
+ */
+#include "tests/mcp/child.h"
+
+#define OTHER_ID "00000000000000000000000000000000"
+
+/* Nobody else waits for what this process made. */
+#define OURS "'watchers': <uint32 0>, 'made-here': <true>"
+
+static void
+wait_for_one (Child *child, const char *id, const char *details)
+{
+  mock_set_state (child->mock, "pending", "no", details);
+  child_begin (child, LONG);
+  child_send_mail (child, id, "");
+  child_wait_calls (child, "GetState", 1);
+}
+
+/* The input ends, and so often was something withdrawn. */
+static void
+check_end (Child *child, guint withdrawn)
+{
+  g_assert_cmpint (child_end (child), ==, 0);
+  g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, withdrawn);
+}
+
+static void
+test_cancel (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) pong = NULL;
+
+  wait_for_one (child, "1", OURS);
+  child_send (child, CANCEL ("1"));
+  child_wait_calls (child, "Withdraw", 1);
+  g_assert_cmpuint (mock_calls (child->mock, "Unwatch"), ==, 1);
+  /* The id is free again, and nothing was sent for its first use. */
+  pong = child_ask (child, REQUEST ("ping", ""));
+  g_assert_nonnull (at (pong, "result"));
+  g_assert_null (at (pong, "result.content"));
+}
+
+static void
+test_end_of_input (Child *child, gconstpointer data)
+{
+  wait_for_one (child, "0", OURS);
+  check_end (child, 1);
+}
+
+static void
+test_while_another_waits (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) pong = NULL;
+
+  wait_for_one (child, "0", OURS);
+  child_send_mail (child, "2", "");
+  child_wait_calls (child, "GetState", 2);
+  child_send (child, CANCEL ("0"));
+  pong = child_ask (child, REQUEST ("ping", ""));
+  g_assert_nonnull (at (pong, "result"));
+  g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 0);
+  /* The other leaves too. */
+  check_end (child, 1);
+}
+
+/* What the service says, or an older one does not: another process made it, or one waits for it. */
+static void
+test_not_ours (Child *child, gconstpointer data)
+{
+  static const char *const details[] = {
+    "'watchers': <uint32 1>, 'made-here': <true>",
+    "'watchers': <uint32 0>, 'made-here': <false>",
+    "'made-here': <true>",
+    "'watchers': <uint32 0>",
+    NULL,
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (details); i++)
+    {
+      guint looked = mock_calls (child->mock, "GetState");
+
+      mock_set_state (child->mock, "pending", "no", details[i]);
+      child_begin (child, LONG);
+      child_send_mail (child, "1", "");
+      child_wait_calls (child, "GetState", looked + 1);
+      check_end (child, 0);
+      g_assert_cmpuint (mock_calls (child->mock, "GetState"), ==, looked + 2);
+    }
+}
+
+/* The service does not answer how it stands. */
+static void
+test_not_known (Child *child, gconstpointer data)
+{
+  wait_for_one (child, "0", OURS);
+  mock_set_error (child->mock, "GetState", "org.undersign1.Error.Unavailable", "unreachable: test");
+  check_end (child, 0);
+}
+
+/* The client has its id, from an earlier call or by name. */
+static void
+test_delivered (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) answer = NULL;
+  g_autoptr (JsonTree) status = NULL;
+
+  wait_for_one (child, "0", OURS);
+  answer = child_tool (child, "request_status", "{\"request_id\":\"" MOCK_ID "\"}", "");
+  check_pending (answer);
+  check_end (child, 0);
+
+  child_begin (child, "--hold=0");
+  status = child_tool (child, "mail_send", ARGUMENTS, "");
+  check_pending (status);
+  check_end (child, 0);
+}
+
+/* A call that comes while the first one leaves wants the same request. */
+static void
+test_joined_meanwhile (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) other = NULL;
+
+  wait_for_one (child, "0", OURS);
+  mock_hold (child->mock, "GetState");
+  child_send (child, CANCEL ("0"));
+  child_wait_calls (child, "GetState", 2);
+  child_send_mail (child, "2", "");
+  child_wait_calls (child, "GetState", 3);
+  mock_release (child->mock);
+  /* What the service says of it later comes later. */
+  other = child_tool (child, "request_status", "{\"request_id\":\"" OTHER_ID "\"}", "");
+  g_assert_nonnull (at (other, "result"));
+  g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 0);
+  /* The second leaves, too. */
+  check_end (child, 1);
+}
+
+/* What is being submitted may come to be the request that is given up. */
+static void
+test_submitted_meanwhile (Child *child, gconstpointer data)
+{
+  wait_for_one (child, "0", OURS);
+  mock_hold (child->mock, "Submit");
+  child_send_mail (child, "2", "");
+  child_wait_calls (child, "Submit", 2);
+  child_send (child, CANCEL ("0"));
+  child_wait_calls (child, "GetState", 2);
+  mock_release (child->mock);
+  child_wait_calls (child, "GetState", 3);
+  g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 0);
+  check_end (child, 1);
+}
+
+/* It is cancelled, or the input ends, before Submit() is answered. */
+static void
+test_during_submit (Child *child, gconstpointer data)
+{
+  for (guint i = 1; i <= 2; i++)
+    {
+      g_autoptr (JsonTree) pong = NULL;
+
+      mock_set_state (child->mock, "pending", "no", OURS);
+      mock_hold (child->mock, "Submit");
+      child_begin (child, LONG);
+      child_send_mail (child, "0", "");
+      child_wait_calls (child, "Submit", i);
+      if (i == 1)
+        {
+          child_send (child, CANCEL ("0"));
+          pong = child_ask (child, REQUEST ("ping", ""));
+          g_assert_nonnull (at (pong, "result"));
+        }
+      else
+        child_close (child);
+      mock_release (child->mock);
+      check_end (child, i);
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  static const ChildTest tests[] = {
+    { "not-ours", test_not_ours },
+    { "not-known", test_not_known },
+    { "delivered", test_delivered },
+    { "while-another-waits", test_while_another_waits },
+    { "joined-meanwhile", test_joined_meanwhile },
+    { "submitted-meanwhile", test_submitted_meanwhile },
+    { "during-submit", test_during_submit },
+    { "cancel", test_cancel },
+    { "end-of-input", test_end_of_input },
+  };
+
+  return child_run_tests (argc, argv, "leave", tests, G_N_ELEMENTS (tests));
+}
