@@ -2,12 +2,31 @@
 /* Reads the options and serves.  Standard output is the client's alone; all else is an error's. */
 #include "agentlib/mcp/mcp.h"
 
+#include "agentlib/mcp/print-config.h"
 #include "agentlib/mcp/server.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #define EXIT_USAGE 126
+
+/* The configuration alone goes to standard output, so that it can go into a file. */
+static int
+print_config (const Options *options)
+{
+  g_autofree char *config = NULL;
+  g_autofree char *notes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (!config_text (options->client, options, &config, &notes, &error))
+    {
+      fprintf (stderr, PROGRAM ": %s\n", error->message);
+      return EXIT_USAGE;
+    }
+  fputs (notes, stderr);
+  fputs (config, stdout);
+  return 0;
+}
 
 int
 mcp_run (UsClient *client, guint close_ms, int argc, char **argv)
@@ -27,6 +46,8 @@ mcp_run (UsClient *client, guint close_ms, int argc, char **argv)
       fputs (text, stdout);
       return 0;
     }
+  if (options.client != NULL)
+    return print_config (&options);
   server = server_new (client, &options, close_ms, STDIN_FILENO, STDOUT_FILENO);
   server_run (server);
   return 0;

@@ -23,6 +23,8 @@ static const char help_text[] =
     "  --run=LABEL      What the run is about, e.g. a ticket     (else $UNDERSIGN_RUN)\n"
     "  --part=PART      The part of the agent that asks          (else $UNDERSIGN_PART)\n"
     "  --call=ID        The framework's id of the call           (else $UNDERSIGN_CALL)\n"
+    "  --print-config=CLIENT\n"
+    "                   Print a client's configuration, with the options above in it\n"
     "  -h, --help       Show this help\n"
     "      --version    Show the version\n"
     "\n"
@@ -34,6 +36,7 @@ options_clear (Options *options)
   g_clear_pointer (&options->part, g_free);
   g_clear_pointer (&options->run, g_free);
   g_clear_pointer (&options->call, g_free);
+  g_clear_pointer (&options->client, g_free);
 }
 
 static gboolean
@@ -57,7 +60,15 @@ on_hold (const char *option, const char *value, gpointer data, GError **error)
       return FALSE;
     }
   options->hold_ms = (int) (seconds * 1000);
+  options->hold_is_set = TRUE;
   return TRUE;
+}
+
+static gboolean
+check_text (const char *value, const char *option, GError **error)
+{
+  return value == NULL || g_utf8_validate (value, -1, NULL) ||
+         bad_value (error, option, "is not valid UTF-8");
 }
 
 /* From the environment where there was no such word; empty is as if absent. */
@@ -68,9 +79,7 @@ complete (char **value, const char *option, const char *variable, GError **error
 
   if (*value == NULL && there != NULL && there[0] != '\0')
     *value = g_strdup (there);
-  if (*value != NULL && !g_utf8_validate (*value, -1, NULL))
-    return bad_value (error, option, "is not valid UTF-8");
-  return TRUE;
+  return check_text (*value, option, error);
 }
 
 static gboolean
@@ -81,6 +90,7 @@ parse (char ***words, Options *options, gboolean *out_help, gboolean *out_versio
     { "run", 0, 0, G_OPTION_ARG_FILENAME, &options->run, NULL, NULL },
     { "part", 0, 0, G_OPTION_ARG_FILENAME, &options->part, NULL, NULL },
     { "call", 0, 0, G_OPTION_ARG_FILENAME, &options->call, NULL, NULL },
+    { "print-config", 0, 0, G_OPTION_ARG_FILENAME, &options->client, NULL, NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, out_help, NULL, NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, out_version, NULL, NULL },
     G_OPTION_ENTRY_NULL,
@@ -114,7 +124,8 @@ options_read (int argc, char **argv, Options *out_options, char **out_text, GErr
   if (!parse (&words, &options, &help, &version, error) ||
       !complete (&options.part, "--part", "UNDERSIGN_PART", error) ||
       !complete (&options.run, "--run", "UNDERSIGN_RUN", error) ||
-      !complete (&options.call, "--call", "UNDERSIGN_CALL", error))
+      !complete (&options.call, "--call", "UNDERSIGN_CALL", error) ||
+      !check_text (options.client, "--print-config", error))
     return FALSE;
   if (help || version)
     *out_text = g_strdup (help ? help_text : PROGRAM " " UNDERSIGN_VERSION "\n");

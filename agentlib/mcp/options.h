@@ -14,7 +14,9 @@ G_BEGIN_DECLS
 typedef struct
 {
   int hold_ms;
+  gboolean hold_is_set; /* on the command line */
   char *part, *run, *call;
+  char *client; /* to print the configuration of; NULL: to serve */
 } Options;
 
 void options_clear (Options *options);
