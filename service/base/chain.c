@@ -8,13 +8,14 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/chain-scan.h"
 #include "service/base/clock.h"
 #include "service/base/encode.h"
 #include "service/base/shape.h"
 
 #include <string.h>
 
-static const JsonLimits limits = { CHAIN_ENTRY_MAX, 4, CHAIN_ENTRY_MAX, 256 };
+static const JsonLimits limits = { CHAIN_ENTRY_MAX, 4, CHAIN_ENTRY_MAX, CHAIN_DETAILS_MAX };
 static const char *const members[] = { "details", "event",  "format", "previous",
                                        "seq",     "source", "time",   NULL };
 
@@ -25,6 +26,12 @@ chain_source_is_known (const char *source)
                                          NULL };
 
   return g_strv_contains (sources, source);
+}
+
+gboolean
+chain_event_is_of_log (const char *event)
+{
+  return strcmp (event, "created") == 0 || strcmp (event, "pruned") == 0;
 }
 
 void
@@ -85,7 +92,7 @@ chain_begin (Chain *chain, guint64 seq, const guint8 previous[PAE_DIGEST_SIZE], 
   return TRUE;
 }
 
-/* What the entry itself says of the log. */
+/* What an entry of chain_event_is_of_log() says of it. */
 static void
 chain_look (Chain *chain, const JsonTree *tree)
 {
@@ -110,19 +117,38 @@ chain_look (Chain *chain, const JsonTree *tree)
     g_strlcpy (chain->ledger, ledger, sizeof chain->ledger);
 }
 
-gboolean
-chain_add (Chain *chain, GBytes *entry, JsonTree **out_tree, GError **error)
+/* What of an entry its place in the chain depends on.  @out_tree: NULL where nothing else does. */
+static gboolean
+chain_read (GBytes *entry,
+            guint64 *out_seq,
+            guint8 out_previous[PAE_DIGEST_SIZE],
+            JsonTree **out_tree,
+            GError **error)
 {
   g_autoptr (JsonTree) tree = chain_entry_parse (entry, error);
-  guint8 previous[PAE_DIGEST_SIZE];
-  guint64 seq = 0;
 
   if (tree == NULL)
     return FALSE;
-  if (!shape_number (json_tree_get_string (tree, "seq"), &seq) || seq == 0 ||
-      !digest_from_string (json_tree_get_string (tree, "previous"), previous))
+  if (!shape_number (json_tree_get_string (tree, "seq"), out_seq) || *out_seq == 0 ||
+      !digest_from_string (json_tree_get_string (tree, "previous"), out_previous))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN,
                          "an entry has no number or names no hash before it");
+  *out_tree = g_steal_pointer (&tree);
+  return TRUE;
+}
+
+gboolean
+chain_add (Chain *chain, GBytes *entry, JsonTree **out_tree, GError **error)
+{
+  g_autoptr (JsonTree) tree = NULL;
+  guint8 previous[PAE_DIGEST_SIZE];
+  gsize len = 0;
+  const char *text = g_bytes_get_data (entry, &len);
+  guint64 seq = 0;
+
+  if (out_tree != NULL || !chain_scan (text, len, &seq, previous) || seq == 0)
+    if (!chain_read (entry, &seq, previous, &tree, error))
+      return FALSE;
   if (!chain->begun && !chain_begin (chain, seq, previous, error))
     return FALSE;
   if (seq != chain->seq + 1)
@@ -134,7 +160,8 @@ chain_add (Chain *chain, GBytes *entry, JsonTree **out_tree, GError **error)
                          "entry %" G_GUINT64_FORMAT " does not follow the one before it", seq);
   chain_hash (entry, chain->head);
   chain->seq = seq;
-  chain_look (chain, tree);
+  if (tree != NULL && chain_event_is_of_log (json_tree_get_string (tree, "event")))
+    chain_look (chain, tree);
   if (out_tree != NULL)
     *out_tree = g_steal_pointer (&tree);
   return TRUE;

@@ -14,6 +14,7 @@ G_BEGIN_DECLS
 
 #define CHAIN_FORMAT "undersign.audit/1"
 #define CHAIN_ENTRY_MAX (1024 * 1024)
+#define CHAIN_DETAILS_MAX 256
 
 /* Who says so: the executor checked it itself, uid 0 said it, the broker said it, or it carries a
  * passkey's signature. */
@@ -23,6 +24,9 @@ G_BEGIN_DECLS
 #define AUDIT_SIGNED "signed"
 
 gboolean chain_source_is_known (const char *source);
+
+/* chain_event_is_of_log: whether it is about the log itself, so that its details count. */
+gboolean chain_event_is_of_log (const char *event);
 
 /* chain_hash: of one entry. */
 void chain_hash (GBytes *entry, guint8 out_hash[PAE_DIGEST_SIZE]);

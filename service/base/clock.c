@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#define JULIAN_EPOCH 719163 /* 1970-01-01, as GDate counts days */
+
 static struct timespec
 clock_read (clockid_t id)
 {
@@ -55,7 +57,9 @@ gboolean
 clock_parse (const char *text, gint64 *out_wall)
 {
   static const char form[] = "dddd-dd-ddTdd:dd:ddZ";
-  g_autoptr (GDateTime) when = NULL;
+  int year, month, day, hour, minute, second;
+  gint64 days = 0;
+  GDate date;
 
   if (strlen (text) != strlen (form))
     return FALSE;
@@ -63,12 +67,20 @@ clock_parse (const char *text, gint64 *out_wall)
     if (form[i] == 'd' ? !g_ascii_isdigit (text[i]) : text[i] != form[i])
       return FALSE;
 
-  when = g_date_time_new_utc (two_digits (text) * 100 + two_digits (text + 2),
-                              two_digits (text + 5), two_digits (text + 8), two_digits (text + 11),
-                              two_digits (text + 14), two_digits (text + 17));
-  if (when == NULL)
+  year = two_digits (text) * 100 + two_digits (text + 2);
+  month = two_digits (text + 5);
+  day = two_digits (text + 8);
+  hour = two_digits (text + 11);
+  minute = two_digits (text + 14);
+  second = two_digits (text + 17);
+  if (!g_date_valid_dmy ((GDateDay) day, (GDateMonth) month, (GDateYear) year) || hour > 23 ||
+      minute > 59 || second > 59)
     return FALSE;
-  *out_wall = g_date_time_to_unix (when);
+
+  g_date_clear (&date, 1);
+  g_date_set_dmy (&date, (GDateDay) day, (GDateMonth) month, (GDateYear) year);
+  days = (gint64) g_date_get_julian (&date) - JULIAN_EPOCH;
+  *out_wall = ((days * 24 + hour) * 60 + minute) * 60 + second;
   return TRUE;
 }
 

@@ -15,11 +15,18 @@
 
 #define DIGEST_PREFIX "sha256:"
 
-static char *
-pae_header (const char *type, gsize body_len)
+/* What stands before a body; the types are constants of ours. */
+#define HEADER_MAX 256
+
+static gsize
+pae_header (char out_header[HEADER_MAX], const char *type, gsize body_len)
 {
-  return g_strdup_printf ("DSSEv1 %" G_GSIZE_FORMAT " %s %" G_GSIZE_FORMAT " ", strlen (type), type,
-                          body_len);
+  int len = g_snprintf (out_header, HEADER_MAX,
+                        "DSSEv1 %" G_GSIZE_FORMAT " %s %" G_GSIZE_FORMAT " ", strlen (type), type,
+                        body_len);
+
+  g_assert (len > 0 && len < HEADER_MAX);
+  return (gsize) len;
 }
 
 GBytes *
@@ -27,10 +34,11 @@ pae_encode (const char *type, GBytes *body)
 {
   gsize len;
   const void *data = g_bytes_get_data (body, &len);
-  g_autofree char *header = pae_header (type, len);
-  GByteArray *out = g_byte_array_new ();
+  char header[HEADER_MAX];
+  gsize header_len = pae_header (header, type, len);
+  GByteArray *out = g_byte_array_sized_new ((guint) (header_len + len));
 
-  g_byte_array_append (out, (const guint8 *) header, (guint) strlen (header));
+  g_byte_array_append (out, (const guint8 *) header, (guint) header_len);
   if (len > 0)
     g_byte_array_append (out, data, (guint) len);
   return g_byte_array_free_to_bytes (out);
@@ -53,21 +61,35 @@ sha256 (void)
   return (const EVP_MD *) fetched;
 }
 
+/* One for each thread: to make one costs as much as a digest of some hundred bytes. */
+static EVP_MD_CTX *
+context (void)
+{
+  static GPrivate kept = G_PRIVATE_INIT ((GDestroyNotify) EVP_MD_CTX_free);
+  EVP_MD_CTX *ctx = g_private_get (&kept);
+
+  if (ctx != NULL)
+    return ctx;
+  ctx = EVP_MD_CTX_new ();
+  g_private_set (&kept, ctx);
+  return ctx;
+}
+
 void
 pae_sha256 (const char *type, GBytes *body, guint8 out_digest[PAE_DIGEST_SIZE])
 {
   gsize len;
   const void *data = g_bytes_get_data (body, &len);
-  g_autofree char *header = pae_header (type, len);
-  EVP_MD_CTX *ctx = EVP_MD_CTX_new ();
+  char header[HEADER_MAX];
+  gsize header_len = pae_header (header, type, len);
+  EVP_MD_CTX *ctx = context ();
   guint size = 0;
 
   if (ctx == NULL || EVP_DigestInit_ex (ctx, sha256 (), NULL) != 1 ||
-      EVP_DigestUpdate (ctx, header, strlen (header)) != 1 ||
+      EVP_DigestUpdate (ctx, header, header_len) != 1 ||
       EVP_DigestUpdate (ctx, data, len) != 1 || EVP_DigestFinal_ex (ctx, out_digest, &size) != 1 ||
       size != PAE_DIGEST_SIZE)
     g_error ("SHA-256 is not available");
-  EVP_MD_CTX_free (ctx);
 }
 
 void

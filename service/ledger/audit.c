@@ -134,6 +134,16 @@ audit_select (Ledger *ledger, guint64 seq, gint64 count, GError **error)
                     (gint64) MIN (seq, (guint64) G_MAXINT64), count);
 }
 
+static gboolean
+audit_read_hash (sqlite3_stmt *query, guint8 out_hash[PAE_DIGEST_SIZE], GError **error)
+{
+  if (query_digest (query, 2, out_hash))
+    return TRUE;
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER,
+                       "audit entry %" G_GUINT64_FORMAT " has no hash",
+                       (guint64) sqlite3_column_int64 (query, 0));
+}
+
 AuditEntry *
 audit_read_row (sqlite3_stmt *query, GError **error)
 {
@@ -141,12 +151,8 @@ audit_read_row (sqlite3_stmt *query, GError **error)
 
   entry->seq = (guint64) sqlite3_column_int64 (query, 0);
   entry->entry = query_bytes (query, 1);
-  if (!query_digest (query, 2, entry->hash))
-    {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER,
-                    "audit entry %" G_GUINT64_FORMAT " has no hash", entry->seq);
-      return NULL;
-    }
+  if (!audit_read_hash (query, entry->hash, error))
+    return NULL;
   return g_steal_pointer (&entry);
 }
 
@@ -186,8 +192,10 @@ ledger_audit_verify (Ledger *ledger, guint64 *out_count, guint8 out_head[32], GE
     return FALSE;
   while (query_next (ledger, query, &row, error))
     {
-      g_autoptr (AuditEntry) entry = NULL;
+      g_autoptr (GBytes) entry = NULL;
       guint64 expected = chain.begun ? chain.seq + 1 : 0;
+      guint8 hash[PAE_DIGEST_SIZE];
+      guint64 seq = 0;
 
       if (!row)
         {
@@ -195,13 +203,16 @@ ledger_audit_verify (Ledger *ledger, guint64 *out_count, guint8 out_head[32], GE
           memcpy (out_head, chain.head, PAE_DIGEST_SIZE);
           return chain_end (&chain, error);
         }
-      entry = audit_read_row (query, error);
-      if (entry == NULL || !chain_add (&chain, entry->entry, NULL, error))
+      seq = (guint64) sqlite3_column_int64 (query, 0);
+      /* the row's own memory, which lasts until the next */
+      entry = g_bytes_new_static (sqlite3_column_blob (query, 1),
+                                  (gsize) sqlite3_column_bytes (query, 1));
+      if (!audit_read_hash (query, hash, error) || !chain_add (&chain, entry, NULL, error))
         return FALSE;
-      if (chain.seq != entry->seq || !digest_equal (chain.head, entry->hash))
+      if (chain.seq != seq || !digest_equal (chain.head, hash))
         return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN,
                              "entry %" G_GUINT64_FORMAT " is not what its hash was made of",
-                             expected != 0 ? expected : entry->seq);
+                             expected != 0 ? expected : seq);
     }
   return FALSE;
 }
