@@ -13,7 +13,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <openssl/evp.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -24,9 +23,6 @@
 #endif
 
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
-#define HASH_CHUNK (64 * 1024)
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (EVP_MD_CTX, EVP_MD_CTX_free)
 
 /* Kernels before 6.3 do not know MFD_NOEXEC_SEAL, and some newer ones demand it. */
 static int
@@ -136,43 +132,6 @@ memfd_read (int fd, gsize max_size, GError **error)
   mapping = g_new (Mapping, 1);
   *mapping = (Mapping){ .address = address, .size = size };
   return g_bytes_new_with_free_func (address, size, mapping_free, mapping);
-}
-
-static gboolean
-hash_range (EVP_MD_CTX *context, int fd, gsize size)
-{
-  g_autofree guint8 *chunk = g_malloc (HASH_CHUNK);
-  gsize done = 0;
-
-  while (done < size)
-    {
-      ssize_t n = pread (fd, chunk, MIN (HASH_CHUNK, size - done), (off_t) done);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0 || EVP_DigestUpdate (context, chunk, (gsize) n) != 1)
-        return FALSE;
-      done += (gsize) n;
-    }
-  return TRUE;
-}
-
-gboolean
-memfd_sha256 (int fd, gsize max_size, gsize *out_size, guint8 out[32], GError **error)
-{
-  g_autoptr (EVP_MD_CTX) context = EVP_MD_CTX_new ();
-  guint8 digest[32];
-  gsize size = 0;
-
-  if (!memfd_check (fd, max_size, &size, error))
-    return FALSE;
-  if (context == NULL || EVP_DigestInit_ex (context, EVP_sha256 (), NULL) != 1 ||
-      !hash_range (context, fd, size) || EVP_DigestFinal_ex (context, digest, NULL) != 1)
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot hash a file");
-
-  *out_size = size;
-  memcpy (out, digest, sizeof digest);
-  return TRUE;
 }
 
 /*

@@ -12,6 +12,7 @@
 #include "service/executor/snapshot.h"
 #include "service/executor/worker.h"
 
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,11 +66,22 @@ snapshot_main (void)
   return EXIT_FAILURE;
 }
 
+/*
+ * crypto_begin: before anything is asked of the library.  No texts for errors that nobody reads, and
+ * at the end of the process nothing is taken apart; openssl.cnf(5) is read as ever, since an
+ * administrator's choice of provider is in it.
+ */
+static void
+crypto_begin (void)
+{
+  OPENSSL_init_crypto (OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 static int
 worker_main (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *host = host_id (&error);
+  g_autofree char *host = NULL;
   ExecutorConfig config = {
     .state_dir = UNDERSIGN_LEDGER_DIR,
     .runtime_dir = UNDERSIGN_EXECUTOR_RUNTIME_DIR,
@@ -77,7 +89,6 @@ worker_main (void)
     .policy = policy_source,
     .attestation_dir = UNDERSIGN_CONFIG_DIR "/attestation.d",
     .names = &policy_names_system,
-    .host = host,
     .admin_uid = 0,
     .timeout = TIMEOUT,
     .check_timeout = CHECK_TIMEOUT,
@@ -86,6 +97,8 @@ worker_main (void)
     .reload = prefork_request_reload,
   };
 
+  crypto_begin ();
+  config.host = host = host_id (&error);
   if (host == NULL)
     {
       g_warning ("cannot start: %s", error->message);

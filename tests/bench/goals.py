@@ -176,6 +176,7 @@ class Bench:
                 found[more] = statistics.median(second)
             if measure == "crowd-submit":
                 self.stations["crowd"].ask("crowd-withdraw", 0)
+                self.settle()  # or the next round pays for it
             if measure == "submit" and wanted and "approve" not in wanted:
                 self.stations["agent"].ask("withdraw", 0)
             if measure == "approve":  # which has ended them
@@ -220,25 +221,33 @@ class Bench:
 
     # --- what is no ratio of times ---
 
-    def refusal_writes(self):
-        """Files of the state that differ after refusals."""
-        def look():
-            found = {}
-            for folder in ("/var/lib/undersign", "/var/lib/undersign-executor"):
-                for name in os.listdir(folder):
-                    status = os.stat(f"{folder}/{name}")
-                    if not name.endswith("-shm"):  # shared memory of SQLite
-                        found[f"{folder}/{name}"] = (status.st_size, status.st_mtime_ns)
-            return found
+    @staticmethod
+    def look():
+        """Files of the state, and when they were last written to."""
+        found = {}
+        for folder in ("/var/lib/undersign", "/var/lib/undersign-executor"):
+            for name in os.listdir(folder):
+                status = os.stat(f"{folder}/{name}")
+                if not name.endswith("-shm"):  # shared memory of SQLite
+                    found[f"{folder}/{name}"] = (status.st_size, status.st_mtime_ns)
+        return found
+
+    def settle(self):
+        """Waits for what was withdrawn to reach the ledger."""
         before = None
-        for _ in range(60):  # what was withdrawn may still be on its way to the ledger
-            before, earlier = look(), before
+        for _ in range(60):
+            before, earlier = self.look(), before
             if before == earlier:
                 break
             time.sleep(1)
+        return before
+
+    def refusal_writes(self):
+        """Files of the state that differ after refusals."""
+        before = self.settle()
         for measure in ("denied", "unknown"):
             self.stations["agent"].ask(measure, 15)
-        after = look()
+        after = self.look()
         return len([path for path in before.keys() | after.keys()
                     if before.get(path) != after.get(path)])
 
