@@ -12,3 +12,7 @@
 #define US_ADMIN_BUS_NAME "org.undersign1.Admin"
 #define US_ADMIN_OBJECT_PATH "/org/undersign1/Admin"
 #define US_INTERFACE_ADMIN "org.undersign1.Admin"
+
+#define US_LAUNCHER_BUS_NAME "org.undersign1.Launcher"
+#define US_LAUNCHER_OBJECT_PATH "/org/undersign1/Launcher"
+#define US_INTERFACE_LAUNCHER "org.undersign1.Launcher"

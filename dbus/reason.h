@@ -107,6 +107,10 @@
 #define US_REASON_BAD_OUTCOME "bad-outcome"         /* the entries do not tell of this outcome */
 #define US_REASON_PRUNED "pruned"                   /* the evidence of it was pruned */
 
+/* A command as an agent. */
+#define US_REASON_BAD_SHARE "bad-share"             /* a folder that is not given to an agent */
+#define US_REASON_NO_IDMAP "no-idmap"               /* its file system cannot map its owner */
+
 /* A person's side. */
 #define US_REASON_NO_TERMINAL "no-terminal"         /* a card needs one, and a person at it */
 #define US_REASON_NO_ANSWER "no-answer"             /* the person gave none */

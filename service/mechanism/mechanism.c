@@ -120,10 +120,12 @@ mechanism_call_defer (MechanismCall *given)
 static void
 call_handle (Call *call)
 {
+  GHashTable *calls = call->given.mechanism->calls;
   g_autoptr (GError) error = NULL;
   GVariant *result = call->given.member->handler (&call->given, &error);
 
-  if (result == NULL && error == NULL && call->is_deferred)
+  /* One that is deferred may have its answer already, and is no more. */
+  if (result == NULL && error == NULL && (!g_hash_table_contains (calls, call) || call->is_deferred))
     return;
   if (result == NULL && (error == NULL || error->domain != US_ERROR))
     {

@@ -17,6 +17,8 @@ UNITS = {
     "service/broker/undersignd.service.in": ("service/broker/bus.h", "BUS_ALL_BYTES_MAX", SPOOL_MAX),
     "service/admin/undersign-admin.service.in": (
         "service/mechanism/mechanism.h", "MECHANISM_BYTES_MAX", 0),
+    "service/launcher/undersign-launcher.service.in": (
+        "service/mechanism/mechanism.h", "MECHANISM_BYTES_MAX", 0),
 }
 PENDING_MAX, FILES_MAX = 1000, 16  # of PendingAll=, and of a request
 FACTORS = {"K": 1024, "M": 1024**2, "G": 1024**3}

@@ -29,6 +29,7 @@ ARROWS = {
     "service/broker": INNER,
     "service/mechanism": ["dbus", "service/base", "service/record"],
     "service/admin": INNER + ["service/mechanism"],
+    "service/launcher": INNER + ["service/mechanism"],
     "service/ctl": INNER,
     "module/executor": ["service/abi"],
     "module/judge": ["service/abi"],

@@ -16,7 +16,7 @@ HEADERS = ["dbus/error.h", "service/abi/undersign-module.h", "service/base/json.
            "service/base/pae.h", "service/record/record.h", "service/policy/policy.h",
            "service/passkey/passkey.h", "service/ledger/ledger.h", "service/executor/worker.h",
            "service/runner/load.h", "service/broker/queue.h", "service/admin/verb.h",
-           "service/mechanism/mechanism.h",
+           "service/mechanism/mechanism.h", "service/launcher/order.h",
            "service/ctl/verb.h", "module/executor/mail/mime.h", "module/executor/null/null.h",
            "module/card/model/card.h", "module/card/key/device.h", "agentlib/lib/undersign.h",
            "agentlib/cli/verb.h", "agentlib/mcp/tool.h", "tests/lib/harness.h"]
@@ -40,6 +40,8 @@ ALLOWED = {
     "service/mechanism": "service/mechanism/ service/record/ service/base/ dbus/",
     "service/admin": "service/admin/ service/mechanism/ service/ledger/ service/policy/ "
                      "service/passkey/ service/record/ service/base/ dbus/",
+    "service/launcher": "service/launcher/ service/mechanism/ service/ledger/ service/policy/ "
+                        "service/passkey/ service/record/ service/base/ dbus/",
     "service/ctl": "service/ctl/ service/ledger/ service/policy/ service/passkey/ "
                    "service/record/ service/base/ dbus/",
     "module/executor/mail": "module/executor/mail/ service/abi/",

@@ -17,7 +17,7 @@ from undersign_test import booted, tap  # noqa: E402
 
 # The exposure that a service may have at most.
 MOST = {booted.BROKER: 0.6, booted.EXECUTOR: 0.6, booted.MAIL: 1.5, booted.ADMIN: 2.0,
-        booted.NULL: 0.6}
+        booted.NULL: 0.6, booted.LAUNCHER: 4.6}
 BUILD = os.environ["UNDERSIGN_BUILD"]
 FOLDERS = ("/etc", "/usr", "/var", "/run")
 
@@ -91,7 +91,7 @@ class Install(unittest.TestCase):
         self.assertIn("auth_admin", booted.command("pkaction", "--verbose", "--action-id",
                                                    "org.undersign1.enroll"))
         listed = booted.command("busctl", "list", "--activatable", "--no-legend")
-        for name in ("org.undersign1", "org.undersign1.Admin"):
+        for name in ("org.undersign1", "org.undersign1.Admin", "org.undersign1.Launcher"):
             self.assertIn(name, [line.split()[0] for line in listed.splitlines()])
 
     def test_7_each_service_is_confined(self):

@@ -17,8 +17,8 @@ from undersign_test import booted, tap  # noqa: E402
 NOT_OURS = ("/run/undersign-test", "/var/log/journal/", "/var/tmp/", "/var/cache/")
 FOLDERS = ("/etc", "/usr", "/var", "/run")
 # State and policy; and until the next boot what the boot made, but for the sockets.
-STAYS = re.compile(r"/var/lib/undersign(-executor|-null)?(/|$)|/etc/undersign(/|$)"
-                   r"|/run/undersign(/runner|-executor(/.*)?)?$")
+STAYS = re.compile(r"/var/lib/undersign(-agents|-executor|-null)?(/|$)|/etc/undersign(/|$)"
+                   r"|/run/undersign(/runner|-executor(/.*)?|-launcher)?$")
 
 
 class Remove(unittest.TestCase):

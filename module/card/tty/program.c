@@ -26,6 +26,7 @@ static const VerbEntry verbs[] = {
   { "deny", verb_deny, "deny a request" },
   { "watch", verb_watch, "tell when cards come and go" },
   { "receipt", verb_receipt, "print or verify the receipt of a request" },
+  { "launch", verb_launch, "start a command as an agent of yours" },
   { "passkey", verb_passkey, "enrol, list and revoke your passkeys" },
   { NULL, NULL, NULL },
 };

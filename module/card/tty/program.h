@@ -35,6 +35,7 @@ int verb_show (const Trust *trust, int argc, char **argv, GError **error);
 int verb_approve (const Trust *trust, int argc, char **argv, GError **error);
 int verb_deny (const Trust *trust, int argc, char **argv, GError **error);
 int verb_receipt (const Trust *trust, int argc, char **argv, GError **error);
+int verb_launch (const Trust *trust, int argc, char **argv, GError **error);
 int verb_watch (const Trust *trust, int argc, char **argv, GError **error);
 int verb_passkey (const Trust *trust, int argc, char **argv, GError **error);
 int verb_passkey_enrol (const Trust *trust, int argc, char **argv, GError **error);

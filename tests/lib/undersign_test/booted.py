@@ -20,7 +20,8 @@ NOTES = "/root/undersign-test.json"
 BROKER, EXECUTOR = "undersignd.service", "undersign-executor.service"
 ADMIN, MAIL = "undersign-admin.service", "undersign-runner@mail.service"
 NULL = "undersign-runner@null.service"
-SERVICES = (BROKER, EXECUTOR, ADMIN, MAIL, NULL)
+LAUNCHER = "undersign-launcher.service"
+SERVICES = (BROKER, EXECUTOR, ADMIN, MAIL, NULL, LAUNCHER)
 SOCKETS = ("undersign-executor.socket", "undersign-runner@mail.socket",
            "undersign-runner@null.socket")
 

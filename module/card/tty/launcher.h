@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a person asks of org.undersign1.Launcher and, for the run, of the service. */
+#pragma once
+
+#include "module/card/tty/trust.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  const char *agent;
+  char **command;
+  const char *run;  /* (nullable): then no run is opened, and the agent is told of none */
+  const char *part; /* (nullable) */
+  char **shares;    /* (nullable): DIR[:ro|:git] */
+} LaunchWish;
+
+typedef struct
+{
+  int terminal, link;
+} Launched;
+
+/* launcher_start: reason bad-share for a folder that can't be opened, or is reached by a link. */
+gboolean launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Passes bytes.  Called by verb-launch.c.  The command never has the person's terminal, so it can
+ * type nothing into it; but all it shows is its own word, a card that looks like ours included.
+ * What was typed and not passed on is thrown away at the end: it may be the terminal's answer to a
+ * question of the command, and the next to read would be the person's shell.
+ */
+#include "module/card/tty/relay.h"
+
+#include "service/base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+
+#define LEAVE 0x1d /* Ctrl-] */
+#define LEAVE_TIMES 3
+#define HUNG_UP_MS 200
+#define REST_READS 64
+/* Attributes, cursor, screen, mouse and paste as a shell expects them. */
+#define RESET "\033[0m\033[?25h\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l"
+
+typedef struct
+{
+  guint8 data[8192];
+  gsize len;
+} Bytes;
+
+typedef struct
+{
+  int terminal, link, signals;
+  gboolean input_ended, is_hung_up;
+  gboolean is_terminal; /* standard input is one */
+  gboolean has_before;
+  struct termios before;
+  Bytes typed, shown;
+  guint8 last; /* of what was typed */
+  guint leaving;
+  char word[64];
+  gsize word_len;
+  gboolean has_ended, by_link;
+  int status;
+} Relay;
+
+enum
+{
+  POLL_INPUT,
+  POLL_OUTPUT,
+  POLL_TERMINAL,
+  POLL_LINK,
+  POLL_SIGNALS,
+  POLL_N,
+};
+
+/* --- the person's terminal --- */
+
+static void
+pass_size (Relay *relay)
+{
+  struct winsize size;
+
+  if (ioctl (STDIN_FILENO, TIOCGWINSZ, &size) == 0)
+    ioctl (relay->terminal, TIOCSWINSZ, &size);
+}
+
+static void
+make_raw (Relay *relay)
+{
+  struct termios raw;
+
+  if (!relay->is_terminal)
+    return;
+  if (!relay->has_before && tcgetattr (STDIN_FILENO, &relay->before) != 0)
+    return;
+  relay->has_before = TRUE;
+  raw = relay->before;
+  cfmakeraw (&raw);
+  tcsetattr (STDIN_FILENO, TCSADRAIN, &raw);
+  pass_size (relay);
+}
+
+static void
+restore (Relay *relay)
+{
+  if (!relay->has_before)
+    return;
+  if (isatty (STDOUT_FILENO) && write (STDOUT_FILENO, RESET, sizeof RESET - 1) < 0)
+    g_debug ("the terminal takes nothing: %s", g_strerror (errno));
+  tcsetattr (STDIN_FILENO, TCSAFLUSH, &relay->before);
+}
+
+/* --- bytes --- */
+
+static void
+end (Relay *relay, int status)
+{
+  if (!relay->has_ended)
+    relay->status = status;
+  relay->has_ended = TRUE;
+}
+
+/* FALSE where nothing more can be written. */
+static gboolean
+drain (Bytes *bytes, int fd)
+{
+  const ssize_t n = write (fd, bytes->data, bytes->len);
+
+  if (n < 0)
+    return errno == EAGAIN || errno == EINTR;
+  bytes->len -= (gsize) n;
+  memmove (bytes->data, bytes->data + n, bytes->len);
+  return TRUE;
+}
+
+static gboolean
+wants_to_leave (Relay *relay)
+{
+  for (gsize i = 0; relay->is_terminal && i < relay->typed.len; i++)
+    {
+      relay->leaving = relay->typed.data[i] == LEAVE ? relay->leaving + 1 : 0;
+      if (relay->leaving == LEAVE_TIMES)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* A terminal has no end of its own: Ctrl-D says it, twice where a line is not complete. */
+static void
+end_input (Relay *relay)
+{
+  struct termios now;
+  guint8 eof = 4;
+
+  relay->input_ended = TRUE;
+  if (tcgetattr (relay->terminal, &now) == 0)
+    eof = now.c_cc[VEOF];
+  relay->typed.data[relay->typed.len++] = eof;
+  if (relay->last != '\n' && relay->last != '\0')
+    relay->typed.data[relay->typed.len++] = eof;
+}
+
+static void
+read_input (Relay *relay)
+{
+  const ssize_t n = read (STDIN_FILENO, relay->typed.data, sizeof relay->typed.data);
+
+  if (n < 0 && (errno == EINTR || errno == EAGAIN))
+    return;
+  if (n <= 0)
+    {
+      end_input (relay);
+      return;
+    }
+  relay->typed.len = (gsize) n;
+  relay->last = relay->typed.data[n - 1];
+  if (wants_to_leave (relay))
+    end (relay, 128 + SIGHUP);
+}
+
+/* FALSE where there is nothing to be read. */
+static gboolean
+read_terminal (Relay *relay)
+{
+  Bytes *shown = &relay->shown;
+  const ssize_t n =
+      read (relay->terminal, shown->data + shown->len, sizeof shown->data - shown->len);
+
+  relay->is_hung_up = n < 0 && errno == EIO;
+  if (n > 0)
+    shown->len += (gsize) n;
+  return n > 0;
+}
+
+static int
+status_of (const char *word)
+{
+  int number = 0;
+
+  if (sscanf (word, "exited %d\n", &number) == 1)
+    return number;
+  if (sscanf (word, "killed %d\n", &number) == 1)
+    return 128 + number;
+  return RELAY_LOST;
+}
+
+static void
+read_link (Relay *relay)
+{
+  const ssize_t n =
+      read (relay->link, relay->word + relay->word_len, sizeof relay->word - 1 - relay->word_len);
+
+  if (n < 0 && errno == EINTR)
+    return;
+  if (n > 0)
+    relay->word_len += (gsize) n;
+  if (n <= 0 || strchr (relay->word, '\n') != NULL || relay->word_len == sizeof relay->word - 1)
+    {
+      relay->by_link = TRUE;
+      end (relay, status_of (relay->word));
+    }
+}
+
+static void
+read_signal (Relay *relay)
+{
+  struct signalfd_siginfo info;
+
+  if (read (relay->signals, &info, sizeof info) != (ssize_t) sizeof info)
+    return;
+  if (info.ssi_signo == SIGWINCH)
+    pass_size (relay);
+  else if (info.ssi_signo == SIGCONT)
+    make_raw (relay);
+  else
+    end (relay, 128 + (int) info.ssi_signo);
+}
+
+/* What is between these two lines is the command's, whatever it looks like. */
+static void
+say (const Relay *relay, const char *whose, const char *text)
+{
+  if (whose != NULL && relay->is_terminal && isatty (STDERR_FILENO))
+    g_printerr ("undersign: %s %s\r\n", whose, text);
+}
+
+/* --- all of it --- */
+
+static void
+turn (Relay *relay)
+{
+  struct pollfd polled[POLL_N] = {
+    [POLL_INPUT] = { relay->input_ended || relay->typed.len > 0 ? -1 : STDIN_FILENO, POLLIN, 0 },
+    [POLL_OUTPUT] = { relay->shown.len > 0 ? STDOUT_FILENO : -1, POLLOUT, 0 },
+    [POLL_TERMINAL] = { relay->is_hung_up ? -1 : relay->terminal, 0, 0 },
+    [POLL_LINK] = { relay->link, POLLIN, 0 },
+    [POLL_SIGNALS] = { relay->signals, POLLIN, 0 },
+  };
+  short *events = &polled[POLL_TERMINAL].events;
+
+  if (relay->shown.len < sizeof relay->shown.data)
+    *events |= POLLIN;
+  if (relay->typed.len > 0)
+    *events |= POLLOUT;
+  if (poll (polled, POLL_N, relay->is_hung_up ? HUNG_UP_MS : -1) < 0)
+    return;
+  if (polled[POLL_SIGNALS].revents != 0)
+    read_signal (relay);
+  if (polled[POLL_INPUT].revents != 0)
+    read_input (relay);
+  if (relay->is_hung_up || (polled[POLL_TERMINAL].revents & (POLLIN | POLLHUP)) != 0)
+    read_terminal (relay);
+  if ((polled[POLL_TERMINAL].revents & POLLOUT) != 0 && !drain (&relay->typed, relay->terminal))
+    relay->typed.len = 0;
+  if (polled[POLL_OUTPUT].revents != 0 && !drain (&relay->shown, STDOUT_FILENO))
+    end (relay, 128 + SIGHUP);
+  if (polled[POLL_LINK].revents != 0)
+    read_link (relay);
+}
+
+/* What the command showed last; if there is more than fits a terminal, others of its show it. */
+static void
+show_rest (Relay *relay)
+{
+  for (guint i = 0; i < REST_READS && (relay->shown.len > 0 || read_terminal (relay)); i++)
+    while (relay->shown.len > 0)
+      if (!drain (&relay->shown, STDOUT_FILENO))
+        return;
+}
+
+int
+relay_run (int terminal, int link, const char *whose)
+{
+  Relay relay = { .terminal = terminal, .link = link, .status = RELAY_LOST };
+  const int flags = fcntl (terminal, F_GETFL);
+  sigset_t wanted, before;
+
+  sigemptyset (&wanted);
+  for (const int *number = (const int[]){ SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGQUIT, 0 };
+       *number != 0; number++)
+    sigaddset (&wanted, *number);
+  sigprocmask (SIG_BLOCK, &wanted, &before);
+  relay.signals = signalfd (-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  fcntl (terminal, F_SETFL, flags | O_NONBLOCK);
+  relay.is_terminal = isatty (STDIN_FILENO);
+  make_raw (&relay);
+  say (&relay, whose, "has the terminal from here on; Ctrl-] three times takes it back");
+
+  while (!relay.has_ended)
+    turn (&relay);
+  if (relay.by_link)
+    show_rest (&relay);
+
+  restore (&relay);
+  say (&relay, whose, "has the terminal no more");
+  fd_clear (&relay.signals);
+  sigprocmask (SIG_SETMASK, &before, NULL);
+  return relay.status;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The program: the paths of an installation, and nothing to choose. */
+#include "config.h"
+
+#include "service/launcher/launcher.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+int
+main (int argc, char **argv)
+{
+  static const LauncherConfig config = {
+    .unit = "undersign-launcher.service",
+    .runtime_dir = "/run/undersign-launcher",
+    .policy = { .data_dir = UNDERSIGN_DATA_DIR,
+                .config_dir = UNDERSIGN_CONFIG_DIR,
+                .module_dir = UNDERSIGN_MODULE_DIR,
+                .owner = 0 },
+    .authorise_seconds = 10,
+    .interactive_seconds = 120,
+    .idle_seconds = 60,
+  };
+
+  if (argc == 2 && strcmp (argv[1], "--version") == 0)
+    {
+      puts ("undersign-launcher " UNDERSIGN_VERSION);
+      return 0;
+    }
+  if (argc != 1)
+    {
+      fprintf (stderr, "usage: undersign-launcher [--version], started by the bus\n");
+      return 2;
+    }
+  signal (SIGPIPE, SIG_IGN);
+  return launcher_run (&config);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The transient unit that a command of an agent runs in, as systemd's own properties. */
+#pragma once
+
+#include "service/launcher/order.h"
+
+G_BEGIN_DECLS
+
+/* Below /var/lib: where each agent has a home of its own. */
+#define UNIT_STATE "undersign-agents"
+
+/*
+ * unit_properties: of type a(sv), floating.
+ * @bound: the unit without which this one is stopped
+ * @tty: the path of its terminal
+ */
+GVariant *unit_properties (const Order *order, const char *bound, const char *tty);
+
+/* unit_path: systemd's object for a unit.  (transfer full) */
+char *unit_path (const char *unit);
+
+G_END_DECLS

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* relay_run() between standard input and output and two descriptors: relay TERMINAL LINK */
+#include "module/card/tty/relay.h"
+
+#include <stdlib.h>
+
+int
+main (int argc, char **argv)
+{
+  return argc == 3 ? relay_run (atoi (argv[1]), atoi (argv[2]), NULL) : 2;
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What passes between a person's terminal and that of a command, and how it ends.
+
+usage: test-relay.py RELAY
+"""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+
+from undersign_test import tap  # noqa: E402
+
+RELAY = sys.argv.pop(1)
+SECONDS = 120
+
+
+class Relay:
+    """The program between two terminals: @person is where keys are typed, @command where they come."""
+
+    def __init__(self, stdin=None):
+        self.person, slave = pty.openpty()
+        self.before = termios.tcgetattr(slave)
+        master, self.command = pty.openpty()
+        raw = termios.tcgetattr(self.command)
+        raw[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG) if stdin is None else ~termios.ECHO
+        termios.tcsetattr(self.command, termios.TCSANOW, raw)
+        self.link, far = socket.socketpair()
+        self.size(24, 80)
+
+        def begin():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        self.process = subprocess.Popen(
+            [RELAY, str(master), str(far.fileno())], stdin=slave if stdin is None else stdin,
+            stdout=slave, stderr=slave, pass_fds=(master, far.fileno()), preexec_fn=begin)
+        os.close(master)
+        far.close()
+        self.slave = slave
+
+    def size(self, rows, columns):
+        fcntl.ioctl(self.person, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    @staticmethod
+    def read(fd, wanted):
+        """What comes until it has @wanted."""
+        text = b""
+        while wanted not in text:
+            if not select.select([fd], [], [], SECONDS)[0]:
+                raise AssertionError(f"{wanted!r} never came: {text!r}")
+            text += os.read(fd, 4096)
+        return text
+
+    def ready(self):
+        """Until what is typed goes through."""
+        os.write(self.command, b"ready\n")
+        self.read(self.person, b"ready")
+
+    def end(self, word):
+        self.link.sendall(word)
+        self.link.close()
+        return self.process.wait(SECONDS)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for fd in (self.person, self.command, self.slave):
+            os.close(fd)
+        self.link.close()
+
+
+class Test(unittest.TestCase):
+    def relay(self, stdin=None):
+        relay = Relay(stdin)
+        self.addCleanup(relay.close)
+        return relay
+
+    def test_keys_and_output(self):
+        relay = self.relay()
+        relay.ready()
+        # No key is a signal here, nor ends a line.
+        os.write(relay.person, b"a\x03\x04\x1a\r\x1d.")
+        self.assertEqual(relay.read(relay.command, b"."), b"a\x03\x04\x1a\n\x1d.")
+        os.write(relay.command, b"\x1b[31mred")
+        self.assertIn(b"\x1b[31mred", relay.read(relay.person, b"red"))
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+
+    def test_the_terminal_is_as_before(self):
+        relay = self.relay()
+        relay.ready()
+        self.assertEqual(termios.tcgetattr(relay.slave)[3] & termios.ECHO, 0)
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+        self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+
+    def test_the_size(self):
+        relay = self.relay()
+        relay.ready()
+
+        def is_size(rows, columns):
+            found = fcntl.ioctl(relay.command, termios.TIOCGWINSZ, bytes(8))
+            return struct.unpack("HHHH", found)[:2] == (rows, columns)
+        self.assertTrue(is_size(24, 80))
+        relay.size(50, 132)
+        # It is told by a signal; the next key may be sooner.
+        for _ in range(SECONDS * 100):
+            if is_size(50, 132):
+                break
+            select.select([], [], [], 0.01)
+        self.assertTrue(is_size(50, 132))
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+
+    def test_how_it_ends(self):
+        for word, status in ((b"exited 0\n", 0), (b"exited 42\n", 42), (b"killed 9\n", 137),
+                             (b"stopped\n", 255), (b"", 255), (b"exited", 255), (b"x" * 200, 255)):
+            relay = Relay()
+            relay.ready()
+            self.assertEqual(relay.end(word), status, word)
+            relay.close()
+
+    def test_what_is_shown_last(self):
+        relay = self.relay()
+        relay.ready()
+        os.write(relay.command, b"x" * 3000 + b"last")
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+        relay.read(relay.person, b"last")
+
+    def test_leaving(self):
+        relay = self.relay()
+        relay.ready()
+        os.write(relay.person, b"\x1d\x1dx\x1d")
+        self.assertEqual(relay.read(relay.command, b"x\x1d"), b"\x1d\x1dx\x1d")
+        os.write(relay.person, b"\x1d\x1d")
+        self.assertEqual(relay.process.wait(SECONDS), 128 + signal.SIGHUP)
+        self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+
+    def test_signals(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            relay = Relay()
+            relay.ready()
+            relay.process.send_signal(number)
+            self.assertEqual(relay.process.wait(SECONDS), 128 + number)
+            self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+            relay.close()
+
+    def test_no_terminal(self):
+        for text, wanted in ((b"a line\n", b"a line\n"), (b"no line", b"no line"), (b"", b"")):
+            read, write = os.pipe()
+            relay = Relay(read)
+            os.close(read)
+            os.write(write, text)
+            os.close(write)
+            found = b""
+            while True:
+                part = os.read(relay.command, 4096)
+                if not part:
+                    break
+                found += part
+            self.assertEqual(found, wanted)
+            self.assertEqual(relay.end(b"exited 0\n"), 0)
+            relay.close()
+
+
+if __name__ == "__main__":
+    tap.main("card/relay")

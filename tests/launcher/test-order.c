@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a call may ask for, with policy of the test's own and users that every system has. */
+#include "service/launcher/order.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+
+#include <glib/gstdio.h>
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char agent_file[] = "[Agent]\nSummary=A test\nUser=games\nOwner=man\n";
+
+typedef struct
+{
+  char *top, *folder, *file;
+  PolicySource source;
+  uid_t owner, agent;
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *agents = NULL;
+
+  fixture->top = g_dir_make_tmp ("undersign-order-XXXXXX", NULL);
+  fixture->folder = g_build_filename (fixture->top, "config", NULL);
+  agents = g_build_filename (fixture->folder, "agents", NULL);
+  fixture->file = g_build_filename (agents, "x.agent", NULL);
+  g_assert_cmpint (g_mkdir_with_parents (agents, 0755), ==, 0);
+  g_assert_true (g_file_set_contents_full (fixture->file, agent_file, -1, G_FILE_SET_CONTENTS_NONE,
+                                           0644, NULL));
+  fixture->source = (PolicySource){ .data_dir = fixture->top,
+                                    .config_dir = fixture->folder,
+                                    .module_dir = fixture->top,
+                                    .owner = getuid () };
+  fixture->owner = getpwnam ("man")->pw_uid;
+  fixture->agent = getpwnam ("games")->pw_uid;
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *agents = g_path_get_dirname (fixture->file);
+
+  g_unlink (fixture->file);
+  g_rmdir (agents);
+  g_rmdir (fixture->folder);
+  g_rmdir (fixture->top);
+  g_free (fixture->file);
+  g_free (fixture->folder);
+  g_free (fixture->top);
+}
+
+static Order *
+read_order (Fixture *fixture, uid_t caller, const char *text, GError **error)
+{
+  g_autoptr (GVariant) body =
+      g_variant_parse (G_VARIANT_TYPE ("(sasa{sv})"), text, NULL, NULL, NULL);
+
+  g_assert_nonnull (body);
+  return order_read (&fixture->source, body, NULL, caller, error);
+}
+
+static void
+test_accepted (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Order) order = read_order (
+      fixture, fixture->owner,
+      "('x', ['sh', '-c', 'a\\nb'], {'run': <'ticket 1'>, 'environment': <{'TERM': 'xterm'}>,"
+      " 'size': <(uint16 24, uint16 80)>})",
+      &error);
+  g_autofree char *text = NULL;
+
+  g_assert_no_error (error);
+  g_assert_true (order->exists);
+  g_assert_true (order->owns);
+  g_assert_cmpstr (order->user, ==, "games");
+  g_assert_cmpstr (order->owner, ==, "man");
+  g_assert_cmpuint (order->ids.agent_uid, ==, fixture->agent);
+  g_assert_cmpuint (order->ids.owner_uid, ==, fixture->owner);
+  g_assert_cmpuint (order->rows, ==, 24);
+  g_assert_cmpstr (order->environment[0], ==, "TERM=xterm");
+  text = order_command_text (order);
+  g_assert_cmpstr (text, ==, "sh -c a\\nb");
+}
+
+/* Whoever is not the owner is not told to be, nor of an agent that is not there. */
+static void
+test_others (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Order) root = read_order (fixture, 0, "('x', ['sh'], {})", &error);
+  g_autoptr (Order) none = read_order (fixture, fixture->owner, "('y', ['sh'], {})", &error);
+  g_autoptr (Order) agent = NULL;
+
+  g_assert_no_error (error);
+  g_assert_false (root->owns);
+  g_assert_false (none->owns);
+  g_assert_false (none->exists);
+  agent = read_order (fixture, fixture->agent, "('x', ['sh'], {})", &error);
+  g_assert_null (agent);
+  g_assert_true (us_error_has_reason (error, US_REASON_AGENT_UID));
+}
+
+static void
+test_refused (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *text, *reason;
+  } cases[] = {
+    { "('x', [], {})", US_REASON_MISSING_ARGUMENT },
+    { "('x', [''], {})", US_REASON_BAD_VALUE },
+    { "('x', ['..'], {})", US_REASON_BAD_VALUE },
+    { "('x', ['./sh'], {})", US_REASON_BAD_VALUE },
+    { "('x', ['/bin/'], {})", US_REASON_BAD_VALUE },
+    { "('', ['sh'], {})", US_REASON_BAD_VALUE },
+    { "('x', ['sh'], {'user': <'root'>})", US_REASON_UNKNOWN_OPTION },
+    { "('x', ['sh'], {'run': <'a'>, 'run': <'b'>})", US_REASON_DUPLICATE_ARGUMENT },
+    { "('x', ['sh'], {'run': <1>})", US_REASON_WRONG_TYPE },
+    { "('x', ['sh'], {'run': <'a\\nb'>})", US_REASON_BAD_VALUE },
+    { "('x', ['sh'], {'part': <''>})", US_REASON_BAD_VALUE },
+    { "('x', ['sh'], {'environment': <{'PATH': 'x'}>})", US_REASON_UNKNOWN_OPTION },
+    { "('x', ['sh'], {'environment': <{'LANG': ''}>})", US_REASON_BAD_VALUE },
+    { "('x', ['sh'], {'environment': <{'LANG': 'a=b'}>})", US_REASON_BAD_VALUE },
+    { "('x', ['sh'], {'environment': <{'TERM': 'a', 'TERM': 'b'}>})",
+      US_REASON_DUPLICATE_ARGUMENT },
+    { "('x', ['sh'], {'directory': <'/'>})", US_REASON_BAD_VALUE },
+    { "('x', ['sh'], {'size': <(uint16 1, uint16 1001)>})", US_REASON_BAD_VALUE },
+    { "('x', ['sh'], {'shares': <[(@h 0, 'read-only')]>})", US_REASON_BAD_HANDLE },
+    { "('x', ['sh'], {'shares': <[(@h 0, 'all')]>})", US_REASON_BAD_VALUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Order) order = read_order (fixture, fixture->owner, cases[i].text, &error);
+
+      g_test_message ("%s: %s", cases[i].text, error != NULL ? error->message : "accepted");
+      g_assert_null (order);
+      g_assert_true (us_error_has_reason (error, cases[i].reason));
+    }
+}
+
+static void
+test_share_of_another (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Order) order =
+      read_order (fixture, 0, "('x', ['sh'], {'shares': <[(@h 0, 'read-only')]>})", &error);
+
+  g_assert_null (order);
+  g_assert_true (us_error_has_reason (error, US_REASON_BAD_SHARE));
+}
+
+static void
+test_too_large (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *word = g_strnfill (ORDER_COMMAND_BYTES_MAX, 'x');
+  g_autofree char *long_word = g_strdup_printf ("('x', ['sh', '%s'], {})", word);
+  g_autoptr (GString) words = g_string_new ("('x', ['sh'");
+  const char *texts[] = { long_word, NULL };
+
+  for (guint i = 0; i < ORDER_COMMAND_WORDS_MAX; i++)
+    g_string_append (words, ", ''");
+  g_string_append (words, "], {})");
+  texts[1] = words->str;
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Order) order = read_order (fixture, fixture->owner, texts[i], &error);
+
+      g_assert_null (order);
+      g_assert_true (us_error_has_reason (error, US_REASON_TOO_LARGE));
+    }
+}
+
+#define add(name, function)                                                                        \
+  g_test_add ("/launcher-order/" name, Fixture, NULL, set_up, function, tear_down)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  add ("accepted", test_accepted);
+  add ("others", test_others);
+  add ("refused", test_refused);
+  add ("share-of-another", test_share_of_another);
+  add ("too-large", test_too_large);
+  return g_test_run ();
+}

@@ -1,0 +1,363 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Commands as an agent's user, with the real bus, polkit and kernel, and a systemd that pretends."""
+
+import contextlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import termios
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../lib"))
+
+from undersign_test import bus, people, policy, tap, terminal, world  # noqa: E402
+
+LAUNCHER, PATH = "org.undersign1.Launcher", bus.PATH + "/Launcher"
+OWNER, AGENT, UID = "hr.jones", "agent-offboarding", people.AGENTS["agent-offboarding"][0]
+HOME = f"/home/{OWNER}"
+PROJECT = f"{HOME}/project"
+RUN, UNITS = "/run/undersign-launcher", "/run/undersign-test/units"
+TRUE = ["/bin/true"]
+
+
+class Folder:
+    """What stands for a handle: a folder, opened by whoever calls, however they can."""
+
+    def __init__(self, path, flags=os.O_PATH):
+        self.path, self.flags = path, flags
+
+    def open(self):
+        return os.open(self.path, self.flags)
+
+
+def mounts():
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        return [line.split()[4] for line in file if line.split()[4].startswith(RUN)]
+
+
+def nothing_is_left():
+    return not mounts() and not os.listdir(RUN) and not os.listdir(UNITS)
+
+
+def launch(*arguments, user=OWNER, environment=None, **options):
+    return terminal.Terminal(user, ["undersign", "launch", *arguments], environment=environment,
+                             **options)
+
+
+def properties():
+    """Those of the only unit there is."""
+    names = []
+
+    def one():
+        names[:] = [name for name in os.listdir(UNITS) if name != ".new"]
+        return len(names) == 1
+    world.wait_until(one, "there is one unit")
+    with open(f"{UNITS}/{names[0]}", encoding="utf-8") as file:
+        return json.load(file)
+
+
+class Launcher(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.makedirs(UNITS, exist_ok=True)
+        policy.write()
+        cls.world = world.World()
+        cls.world.start()
+        cls.addClassCleanup(cls.world.check_logs)
+        cls.addClassCleanup(cls.world.stop)
+        cls.systemd = world.Daemon(
+            "systemd", ["/usr/bin/python3", "-B", f"{HERE}/../lib/undersign_test/systemd.py", UNITS],
+            lambda: world.name_has_owner("org.freedesktop.systemd1"))
+        cls.systemd.start()
+        cls.addClassCleanup(cls.systemd.stop)
+        for path in (PROJECT, f"{PROJECT}/.git", f"{PROJECT}/sub"):
+            os.mkdir(path)
+            os.chown(path, people.PEOPLE[OWNER][0], people.PEOPLE[OWNER][0])
+        os.symlink(PROJECT, f"{HOME}/link")
+        os.mkdir(f"{HOME}/alien")
+
+    def tearDown(self):
+        if os.path.isdir(RUN):
+            world.wait_until(nothing_is_left, "no unit, no mount, no folder is left")
+
+    def refused(self, user, agent="offboarding", command=TRUE, options=None, folders=()):
+        with bus.Peer(user) as peer:
+            error = peer.error(LAUNCHER, "Launch", "(sasa{sv})", (agent, command, options or {}),
+                               path=PATH, destination=LAUNCHER, files=folders)
+        self.assertTrue(error.name.startswith(bus.ERROR), error)
+        return error.name.removeprefix(bus.ERROR), error.reason
+
+    def not_shared(self, path, user=OWNER, access="read-write", flags=os.O_PATH):
+        return self.refused(user, options={"shares": ("a(hs)", [(0, access)])},
+                            folders=[Folder(path, flags)])
+
+    # --- who may not ---
+
+    def test_who_does_not_own_the_agent(self):
+        for user in ("alice", "hr.kim", "nobody"):
+            self.assertEqual(self.refused(user), ("Refused", "denied-by-rule"), user)
+            # Whether there is such an agent is not said either.
+            self.assertEqual(self.refused(user, "nobody-s"), ("Refused", "denied-by-rule"), user)
+
+    def test_an_agent(self):
+        for user in (AGENT, "agent-other"):
+            self.assertEqual(self.refused(user), ("Refused", "agent-uid"), user)
+
+    def test_an_agent_that_is_not_there(self):
+        self.assertEqual(self.refused("root", "nobody-s"), ("NotFound", "not-found"))
+        self.assertEqual(self.refused(OWNER, "nobody-s"), ("Refused", "denied-by-rule"))
+
+    def test_a_rule_of_polkit_has_the_last_word(self):
+        path = "/etc/polkit-1/rules.d/10-test.rules"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('polkit.addRule(function (action, subject) {\n'
+                       '  if (action.id == "org.undersign1.launch-own" &&\n'
+                       '      action.lookup("agent") == "offboarding" &&\n'
+                       '      action.lookup("command") == "/bin/true")\n'
+                       '    return polkit.Result.NO;\n});\n')
+        os.chmod(path, 0o644)
+        self.addCleanup(self.world.polkit.restart)
+        self.addCleanup(os.unlink, path)
+        self.world.polkit.restart()
+        self.assertEqual(self.refused(OWNER), ("Refused", "denied-by-rule"))
+
+    def test_invalid_policy(self):
+        path = f"{policy.FOLDER}/agents/bad.agent"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[Agent]\n")
+        self.addCleanup(os.unlink, path)
+        self.assertEqual(self.refused(OWNER), ("PolicyInvalid", "policy-invalid"))
+
+    def test_no_systemd(self):
+        self.systemd.stop()
+        self.addCleanup(self.systemd.start)
+        world.wait_until(lambda: not world.name_has_owner("org.freedesktop.systemd1"), "it is away")
+        self.assertEqual(self.refused(OWNER), ("Unavailable", "unreachable"))
+
+    def test_what_the_bus_itself_refuses(self):
+        with bus.Peer(OWNER) as peer:
+            for interface, member in (("org.freedesktop.DBus.Introspectable", "Introspect"),
+                                      ("org.freedesktop.DBus.Properties", "GetAll"),
+                                      (LAUNCHER, "Quit")):
+                error = peer.error(interface, member, path=PATH, destination=LAUNCHER)
+                self.assertEqual(error.name, "org.freedesktop.DBus.Error.AccessDenied")
+
+    # --- what may not be asked ---
+
+    def test_words(self):
+        for command, reason in (([], "missing-argument"), ([""], "bad-value"), (["."], "bad-value"),
+                                (["bin/true"], "bad-value"), (["/bin/"], "bad-value"),
+                                (["true"] * 1025, "too-large"), (["true", "x" * 131072], "too-large")):
+            self.assertEqual(self.refused(OWNER, command=command), ("InvalidArgument", reason))
+
+    def test_options(self):
+        for options, reason in (({"uid": ("u", 0)}, "unknown-option"),
+                                ({"run": ("u", 0)}, "wrong-type"),
+                                ({"run": ("s", "")}, "bad-value"),
+                                ({"run": ("s", "a\nb")}, "bad-value"),
+                                ({"environment": ("a{ss}", {"LD_PRELOAD": "x"})}, "unknown-option"),
+                                ({"environment": ("a{ss}", {"TERM": "x\ny"})}, "bad-value"),
+                                ({"environment": ("a{ss}", {"LANG": "a/b"})}, "bad-value"),
+                                ({"directory": ("s", HOME)}, "bad-value"),
+                                ({"size": ("(qq)", (1001, 1))}, "bad-value"),
+                                ({"shares": ("a(hs)", [(0, "read-write")])}, "bad-handle"),
+                                ({"shares": ("a(hs)", [(5, "read-write")] * 9)}, "bad-handle")):
+            self.assertEqual(self.refused(OWNER, options=options), ("InvalidArgument", reason),
+                             options)
+
+    def test_shares(self):
+        os.symlink("/", f"{HOME}/root")
+        self.addCleanup(os.unlink, f"{HOME}/root")
+        for path in ("/", HOME, "/home", "/etc", "/proc/self", "/dev/shm", "/home/alice",
+                     f"{HOME}/alien", RUN, "/usr/share"):
+            self.assertEqual(self.not_shared(path)[0], "Refused", path)
+        self.assertEqual(self.not_shared(f"{HOME}/alien"), ("Refused", "bad-share"))
+        self.assertEqual(self.not_shared(HOME), ("Refused", "bad-share"))
+        self.assertEqual(self.not_shared(f"{HOME}/link", flags=os.O_PATH | os.O_NOFOLLOW),
+                         ("Refused", "bad-share"))
+        self.assertEqual(self.not_shared("/bin/true")[0], "Refused")
+        self.assertEqual(self.not_shared(PROJECT, access="all"), ("InvalidArgument", "bad-value"))
+        # The owner's folder, but it is not the owner who gives it.
+        self.assertEqual(self.not_shared(PROJECT, user="root"), ("Refused", "bad-share"))
+
+    def test_a_file_system_without_maps(self):
+        # The overlay of these tests.
+        path = "/var/tmp/of-the-owner"
+        os.mkdir(path)
+        self.addCleanup(os.rmdir, path)
+        os.chown(path, people.PEOPLE[OWNER][0], -1)
+        self.assertEqual(self.not_shared(path), ("Refused", "no-idmap"))
+
+    def test_shares_within_each_other(self):
+        for one, other in ((PROJECT, PROJECT), (PROJECT, f"{PROJECT}/sub"),
+                           (f"{PROJECT}/sub", PROJECT)):
+            found = self.refused(
+                OWNER, options={"shares": ("a(hs)", [(0, "read-write"), (1, "read-only")])},
+                folders=[Folder(one), Folder(other)])
+            self.assertEqual(found, ("Refused", "bad-share"))
+
+    def test_the_command_line(self):
+        for arguments, status, text in (
+                (("offboarding",), 126, "missing-argument"), (("--", "true"), 126, "missing-argument"),
+                (("offboarding", "--"), 126, "missing-argument"),
+                (("offboarding", "--no-run", "--run=x", "--", "true"), 126, "bad-value"),
+                (("offboarding", "--share", f"{HOME}/link", "--", "true"), 1, "bad-share"),
+                (("offboarding", "--share", "/nowhere", "--", "true"), 1, "bad-share"),
+                (("offboarding", "--part", "x", "--", "true"), 1, "bad-value"),
+                (("other", "--", "true"), 1, "not-found"),
+                (("other", "--no-run", "--", "true"), 1, "denied-by-rule"),
+                (("offboarding", "--", "/nowhere"), 1, "not-found")):
+            done = people.run_as(OWNER, ["undersign", "launch", *arguments])
+            self.assertEqual((done.returncode, text in done.stderr), (status, True),
+                             f"{arguments}: {done.stderr}")
+
+    def test_a_git_that_is_a_link(self):
+        os.symlink("elsewhere", f"{PROJECT}/sub/.git")
+        self.addCleanup(os.unlink, f"{PROJECT}/sub/.git")
+        done = people.run_as(OWNER, ["undersign", "launch", "offboarding", "--share",
+                                     f"{PROJECT}/sub", "--", "true"])
+        self.assertEqual((done.returncode, "bad-share" in done.stderr), (1, True), done.stderr)
+
+    # --- who may ---
+
+    def test_status_and_identity(self):
+        done = people.run_as(OWNER, ["undersign", "launch", "offboarding", "--", "sh", "-c",
+                                     "id -u; tty; exit 7"])
+        self.assertEqual(done.returncode, 7, done.stderr)
+        lines = done.stdout.split()
+        self.assertEqual(lines[0], str(UID))
+        self.assertTrue(lines[1].startswith("/dev/pts/"), lines)
+        killed = people.run_as(OWNER, ["undersign", "launch", "offboarding", "--", "sh", "-c",
+                                       "kill -TERM $$"])
+        self.assertEqual(killed.returncode, 128 + 15, killed.stderr)
+
+    def test_the_environment_is_a_list(self):
+        with launch("offboarding", "--run=ticket-1", "--", "env",
+                    environment={"SECRET": "hunter2", "SSH_AUTH_SOCK": "/x"}) as screen:
+            self.assertEqual(screen.wait(), 0)
+        names = {line.partition("=")[0] for line in screen.text.splitlines() if "=" in line}
+        self.assertLessEqual(names, {"HOME", "SHELL", "LANG", "TERM", "PATH", "UNDERSIGN_RUN", "PWD",
+                                     "SHLVL", "_"})
+        self.assertIn("UNDERSIGN_RUN=ticket-1", screen.text)
+        self.assertIn("HOME=/var/lib/undersign-agents/offboarding", screen.text)
+        self.assertNotIn("hunter2", screen.text)
+
+    def test_the_run_is_the_owners(self):
+        with launch("offboarding", "--run=ticket-2", "--", "true") as screen:
+            self.assertEqual(screen.wait(), 0)
+        with contextlib.closing(sqlite3.connect("file:/var/lib/undersign/queue.db?mode=ro",
+                                                uri=True)) as queue:
+            found = queue.execute("SELECT uid, initiator FROM runs WHERE label = 'ticket-2'")
+            self.assertEqual(found.fetchall(), [(UID, OWNER)])
+
+    def test_the_terminal_is_another(self):
+        with launch("offboarding", "--", "sh", "-c",
+                    "stty size; read line; echo got:$line; tty; echo done") as screen:
+            screen.wait_for(r"40 100")
+            mine = os.ttyname(screen.master) if os.isatty(screen.master) else ""
+            screen.line("hello")
+            screen.wait_for(r"got:hello")
+            self.assertEqual(screen.wait(), 0)
+        theirs = [line for line in screen.text.splitlines() if line.startswith("/dev/pts/")]
+        self.assertEqual(len(theirs), 1)
+        self.assertNotEqual(theirs[0], mine)
+
+    def test_a_share_is_the_agents_there_and_the_owners_here(self):
+        with launch("offboarding", "--share", PROJECT, "--", "cat") as screen:
+            known = dict(properties())
+            self.assertEqual(len(mounts()), 1)
+            bind = known["BindPaths"][0]
+            self.assertEqual(bind[1:], [PROJECT, False, 0])
+            self.assertEqual(os.stat(bind[0]).st_uid, UID)
+            self.assertEqual(os.stat(PROJECT).st_uid, people.PEOPLE[OWNER][0])
+            # Nobody but root gets there.
+            self.assertEqual(os.stat(RUN).st_mode & 0o777, 0o700)
+            self.assertEqual(known["ReadOnlyPaths"], [f"-{PROJECT}/.git"])
+            self.assertEqual(known["WorkingDirectory"], PROJECT)
+            self.assertIn(f"GIT_CONFIG_VALUE_0={PROJECT}", known["Environment"])
+            with open("/proc/self/mountinfo", encoding="utf-8") as file:
+                options = [line for line in file if line.split()[4].startswith(RUN)][0].split()[5]
+            self.assertLessEqual({"nosuid", "nodev"}, set(options.split(",")))
+            screen.wait_for("has the terminal")
+            screen.type("\x04")
+            self.assertEqual(screen.wait(), 0)
+
+    def test_read_only_and_git(self):
+        with launch("offboarding", "--share", f"{PROJECT}/sub:ro", "--share", f"{PROJECT}/.git:git",
+                    "--", "cat") as screen:
+            known = dict(properties())
+            self.assertEqual(known["BindReadOnlyPaths"][0][1], f"{PROJECT}/sub")
+            self.assertTrue(os.statvfs(known["BindReadOnlyPaths"][0][0]).f_flag & os.ST_RDONLY)
+            self.assertEqual(known["BindPaths"][0][1], f"{PROJECT}/.git")
+            self.assertEqual(known["ReadOnlyPaths"], [])
+            screen.wait_for("has the terminal")
+            screen.type("\x04")
+            self.assertEqual(screen.wait(), 0)
+
+    def test_what_no_caller_can_change(self):
+        with launch("offboarding", "--", "cat") as screen:
+            known = dict(properties())
+            for key, value in {"NoNewPrivileges": True, "PrivateDevices": True, "PrivateTmp": True,
+                               "ProtectHome": "tmpfs", "ProtectSystem": "strict",
+                               "RestrictSUIDSGID": True, "RestrictNamespaces": 0,
+                               "CapabilityBoundingSet": 0, "KillMode": "control-group",
+                               "BindsTo": ["undersign-launcher.service"], "User": AGENT}.items():
+                self.assertEqual(known[key], value, key)
+            screen.wait_for("has the terminal")
+            screen.type("\x04")
+            self.assertEqual(screen.wait(), 0)
+
+    # --- how it ends ---
+
+    def test_leaving(self):
+        with launch("offboarding", "--share", PROJECT, "--", "sleep", "infinity") as screen:
+            before = termios.tcgetattr(screen.master)
+            screen.wait_for("has the terminal")
+            properties()
+            screen.type("\x1d\x1d\x1d")
+            self.assertEqual(screen.wait(), 129)
+            self.assertEqual(termios.tcgetattr(screen.master)[3] & termios.ECHO,
+                             termios.ECHO, before)
+
+    def test_the_command_dies_with_who_had_it_started(self):
+        with launch("offboarding", "--share", PROJECT, "--", "sleep", "infinity") as screen:
+            screen.wait_for("has the terminal")
+            properties()
+            screen.close()
+
+    def test_list_and_end(self):
+        with launch("offboarding", "--share", PROJECT, "--", "sleep", "infinity") as screen:
+            screen.wait_for("has the terminal")
+            found = {}
+            for user in ("root", OWNER, "alice", AGENT):
+                with bus.Peer(user) as peer:
+                    found[user] = peer.call(LAUNCHER, "List", path=PATH, destination=LAUNCHER)[0]
+            self.assertEqual(found["alice"], [])
+            self.assertEqual(found[AGENT], [])
+            self.assertEqual(found["root"], found[OWNER])
+            number, agent, uid, shares = found[OWNER][0]
+            self.assertEqual((agent, uid, shares), ("offboarding", people.PEOPLE[OWNER][0],
+                                                    [(PROJECT, "read-write")]))
+            for user, wanted in (("alice", number), (AGENT, number), (OWNER, "0" * 16)):
+                with bus.Peer(user) as peer:
+                    error = peer.error(LAUNCHER, "End", "(s)", (wanted,), path=PATH,
+                                       destination=LAUNCHER)
+                self.assertEqual(error.reason, "not-found", user)
+            with bus.Peer(OWNER) as peer:
+                peer.call(LAUNCHER, "End", "(s)", (number,), path=PATH, destination=LAUNCHER)
+            self.assertEqual(screen.wait(), 128 + 9)
+
+    def test_it_is_started_by_the_bus_and_by_nobody_else(self):
+        done = people.run_as("alice", ["/usr/libexec/undersign-launcher"])
+        self.assertNotEqual(done.returncode, 0)
+        done = subprocess.run(["/usr/libexec/undersign-launcher", "x"], capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    tap.main("system/launcher")

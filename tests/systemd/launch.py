@@ -1,0 +1,169 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""An agent works in its owner's repository, under a uid of its own; the owner works on."""
+
+import os
+import shlex
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../lib"))
+
+from undersign_test import booted, people, tap, terminal, world  # noqa: E402
+
+OWNER, AGENT, NAME = "hr.jones", "agent-offboarding", "offboarding"
+HOME = f"/home/{OWNER}"
+PROJECT = f"{HOME}/project"
+RUN = "/run/undersign-launcher"
+GIT = ["git", "-c", "user.name=H", "-c", "user.email=h@example.com", "-C", PROJECT]
+
+
+def owner(*argv, status=0):
+    done = people.run_as(OWNER, list(argv))
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{shlex.join(argv)}: {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def launch(*arguments, status=0):
+    return owner("undersign", "launch", NAME, *arguments, status=status)
+
+
+def agent(script, *options):
+    """What a shell of the agent's says to @script, with the project shared."""
+    return launch("--share", PROJECT, *options, "--", "sh", "-c", script)
+
+
+def units():
+    return booted.command("systemctl", "list-units", "--all", "--no-legend", "--plain",
+                          "undersign-launch-*").split("\n")[:-1]
+
+
+def mounts():
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        return [line for line in file if RUN in line]
+
+
+def nothing_is_left():
+    return not units() and not mounts() and not os.listdir(RUN) and not running()
+
+
+def running():
+    done = subprocess.run(["pgrep", "-u", AGENT], capture_output=True, text=True, check=False)
+    return done.stdout.split()
+
+
+class Launch(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.mkdir(PROJECT)
+        os.chown(PROJECT, booted.uid_of(OWNER), booted.uid_of(OWNER))
+        owner("git", "init", "--quiet", PROJECT)
+        owner("sh", "-c", f"echo one > {PROJECT}/first; echo two > {PROJECT}/second")
+        owner("sh", "-c", f"echo secret > {HOME}/secret; chmod 644 {HOME}/secret")
+        owner(*GIT, "add", ".")
+        owner(*GIT, "commit", "--quiet", "--message=first")
+
+    def tearDown(self):
+        world.wait_until(nothing_is_left, "no unit, mount, folder or process is left", 120)
+
+    def test_1_the_agent_edits_and_the_owner_commits(self):
+        said = agent("id -u; pwd; umask 077; echo three > third; echo more >> first; rm second;"
+                     "mkdir folder; echo deep > folder/deep; stat -c %u first third; git status --porcelain")
+        lines = said.split()
+        uid = str(booted.uid_of(AGENT))
+        self.assertEqual(lines[:4], [uid, PROJECT, uid, uid], said)
+        for entry in (" M first", " D second", "?? third", "?? folder/"):
+            self.assertIn(entry, said.replace("\r", "").split("\n"))
+        for path in ("first", "third", "folder", "folder/deep"):
+            status = os.stat(f"{PROJECT}/{path}")
+            self.assertEqual((status.st_uid, status.st_gid), (booted.uid_of(OWNER),) * 2, path)
+        self.assertEqual(owner("cat", f"{PROJECT}/third"), "three\n")
+        owner("sh", "-c", f"echo mine >> {PROJECT}/third")
+        owner(*GIT, "add", "--all")
+        owner(*GIT, "commit", "--quiet", "--message=second")
+        self.assertEqual(owner(*GIT, "status", "--short"), "")
+        owner("rm", "-r", f"{PROJECT}/folder", f"{PROJECT}/third")
+        self.assertIn(" D third", agent("git status --porcelain").replace("\r", "").split("\n"))
+
+    def test_2_git_is_read_only_unless_asked(self):
+        hook = f"{PROJECT}/.git/hooks/pre-commit"
+        said = agent("echo x > .git/hooks/pre-commit; echo x >> .git/config; mv .git away;"
+                     "rm -rf .git; echo end")
+        self.assertGreaterEqual(said.count("Read-only file system") + said.count("busy"), 3, said)
+        self.assertFalse(os.path.exists(hook))
+        self.assertEqual(owner(*GIT, "log", "--oneline").count("\n"), 2)
+        said = launch("--share", f"{PROJECT}:git", "--", "sh", "-c",
+                      "git config user.name A; git config user.email a@example.com;"
+                      "git commit --quiet --all --message=third && echo done")
+        self.assertIn("done", said)
+        self.assertEqual(owner(*GIT, "log", "--oneline").count("\n"), 3)
+
+    def test_3_read_only(self):
+        said = launch("--share", f"{PROJECT}:ro", "--", "sh", "-c", "cat first; echo x > first; true")
+        self.assertIn("one", said)
+        self.assertIn("Read-only file system", said)
+
+    def test_4_nothing_else_of_the_owner(self):
+        with terminal.Terminal(OWNER, ["sh", "-c", "tty; exec sleep infinity"]) as screen:
+            tty = screen.wait_for(r"/dev/pts/\d+")[0]
+            said = agent(f"ls -A {HOME}; cat {HOME}/secret; ls -A /home /root /run/user /tmp;"
+                         f"echo x > {tty}; cat < {tty}; ls /proc/{screen.pid}; ls {RUN};"
+                         f"kill {screen.pid}; env; ls /dev/fuse; true")
+            words = said.split()
+            self.assertEqual(os.waitpid(screen.pid, os.WNOHANG), (0, 0))
+        self.assertNotIn("secret\n", said.replace("\r", "").replace(f"{HOME}/secret", ""))
+        self.assertEqual(said.count("Permission denied") + said.count("cannot access"), 5, said)
+        self.assertIn("project", words)
+        self.assertNotIn("alice", words)
+        self.assertEqual([word for word in words if word.startswith(
+            ("DBUS_", "DISPLAY", "WAYLAND", "XDG_", "SSH_", "SUDO_"))], [])
+        self.assertIn(f"HOME=/var/lib/undersign-agents/{NAME}", words)
+
+    def test_5_no_way_to_more(self):
+        said = agent("cp /bin/true t; chmod u+s t; chmod g+s t; unshare --user true; sudo -n true;"
+                     "install -m 4755 /bin/true u; ls -l t u; grep -E 'NoNewPrivs|CapBnd' "
+                     "/proc/self/status; mount -t tmpfs x /tmp; rm -f t u")
+        self.assertNotRegex(said, r"-rws|-..x..s")
+        self.assertRegex(said, r"NoNewPrivs:\s+1")
+        self.assertRegex(said, r"CapBnd:\s+0000000000000000")
+        self.assertIn("unshare", said)
+
+    def test_6_a_home_that_stays(self):
+        launch("--", "sh", "-c", "echo mine > ~/note; chmod 600 ~/note")
+        self.assertIn("mine", launch("--no-run", "--", "cat",
+                                     f"/var/lib/undersign-agents/{NAME}/note"))
+        self.assertEqual(people.run_as(OWNER, ["ls", f"/var/lib/undersign-agents/{NAME}"]).returncode,
+                         2)
+
+    def test_7_leftovers_end(self):
+        launch("--", "sh", "-c", "setsid sleep infinity & trap '' HUP; sleep infinity & exit 3",
+               status=3)
+        world.wait_until(nothing_is_left, "nothing is left", 120)
+
+    def test_8_it_ends_with_who_had_it_started(self):
+        with terminal.Terminal(OWNER, ["undersign", "launch", NAME, "--share", PROJECT, "--", "sh",
+                                       "-c", "trap '' HUP TERM; echo up; while :; do sleep 9; done"
+                                       ]) as screen:
+            screen.wait_for(r"^up")
+            self.assertEqual(len(mounts()), 1)
+            self.assertEqual(len(units()), 1)
+            screen.close()
+            world.wait_until(nothing_is_left, "nothing is left", 120)
+
+    def test_9_it_ends_with_the_launcher(self):
+        with terminal.Terminal(OWNER, ["undersign", "launch", NAME, "--share", PROJECT, "--", "sh",
+                                       "-c", "echo up; sleep infinity"]) as screen:
+            screen.wait_for(r"^up")
+            booted.command("systemctl", "kill", "--signal=KILL", booted.LAUNCHER)
+            self.assertEqual(screen.wait(), 255)
+        world.wait_until(lambda: not units() and not running(), "its unit was stopped", 120)
+        # The next one unmounts what it left.
+        launch("--", "true")
+        booted.command("systemctl", "reset-failed", booted.LAUNCHER)
+
+
+if __name__ == "__main__":
+    tap.main("systemd/launch")
