@@ -6,8 +6,9 @@
  * installed.  A program that is spawned from here gets it, too, whatever environment it is given.
  */
 #include "tests/fault/fault.h"
+#include "tests/fault/workers.h"
+#include "tests/fault/wrap.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,16 +28,6 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The label keeps a definition apart from what the headers make of the name. */
-#define WRAP(type, name, parameters)                                                               \
-  type wrap_##name parameters __asm__ (#name);                                                     \
-  type wrap_##name parameters
-
-#define REAL(type, name, parameters)                                                               \
-  static type (*real) parameters;                                                                  \
-  if (real == NULL)                                                                                \
-  *(void **) &real = dlsym (RTLD_NEXT, #name)
 
 static Fault *fault;
 static uint32_t role;
@@ -71,6 +62,12 @@ environment_keep (char **environment)
     for (char **e = environment; *e != NULL; e++)
       if (strncmp (*e, inherited[i], strlen (inherited[i])) == 0)
         snprintf (kept[i], sizeof kept[i], "%s", *e);
+}
+
+void
+role_take (int argc, char **argv)
+{
+  role = role_of (argc, argv);
 }
 
 /* --- paths --- */
@@ -454,6 +451,8 @@ WRAP (int, mkdirat, (int dirfd, const char *path, mode_t mode))
 WRAP (int, flock, (int fd, int how))
 {
   REAL (int, flock, (int, int));
+
+  worker_note_flock (fd);
   return fails (meet_fd (FAULT_LOCK, fd)) ? -1 : real (fd, how);
 }
 
@@ -467,11 +466,18 @@ WRAP (int, flock, (int fd, int how))
   }
 
 WRAP_SOCKET (int, connect, (int fd, const struct sockaddr *to, socklen_t len), fd, to, len)
-WRAP_SOCKET (ssize_t, send, (int fd, const void *data, size_t len, int flags), fd, data, len, flags)
 WRAP_SOCKET (ssize_t, recv, (int fd, void *data, size_t len, int flags), fd, data, len, flags)
 WRAP_SOCKET (ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), fd, message,
              flags)
 WRAP_SOCKET (ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), fd, message, flags)
+
+WRAP (ssize_t, send, (int fd, const void *data, size_t len, int flags))
+{
+  REAL (ssize_t, send, (int, const void *, size_t, int));
+
+  worker_copies (fd);
+  return fails (meet_fd (FAULT_SOCKET, fd)) ? -1 : real (fd, data, len, flags);
+}
 
 /* A worker that has its connection: another one gets ready beside it. */
 WRAP (int, accept4, (int fd, struct sockaddr *from, socklen_t *len, int flags))
@@ -491,112 +497,6 @@ WRAP (int, accept4, (int fd, struct sockaddr *from, socklen_t *len, int flags))
 
 #define MAX_ENVIRONMENT 256
 
-/*
- * Where FAULT_FORKS is set, a worker is no program that starts, but a fork of its listener that
- * begins with main(): the same code, without the ten milliseconds that a start takes.
- */
-typedef int (*Main) (int argc, char **argv, char **environment);
-
-static Main program_main;
-static bool forks;
-static int dups[8][2];
-static size_t n_dups;
-
-WRAP (int, __libc_start_main,
-      (Main start, int argc, char **argv, void (*first) (void), void (*last) (void),
-       void (*unload) (void), void *stack))
-{
-  REAL (int, __libc_start_main,
-        (Main, int, char **, void (*) (void), void (*) (void), void (*) (void), void *));
-
-  program_main = start;
-  return real (start, argc, argv, first, last, unload, stack);
-}
-
-WRAP (int, posix_spawn_file_actions_init, (posix_spawn_file_actions_t *actions))
-{
-  REAL (int, posix_spawn_file_actions_init, (posix_spawn_file_actions_t *));
-
-  n_dups = 0;
-  return real (actions);
-}
-
-WRAP (int, posix_spawn_file_actions_adddup2,
-      (posix_spawn_file_actions_t *actions, int from, int to))
-{
-  REAL (int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t *, int, int));
-
-  if (n_dups < sizeof dups / sizeof *dups)
-    {
-      dups[n_dups][0] = from;
-      dups[n_dups++][1] = to;
-    }
-  return real (actions, from, to);
-}
-
-static bool
-is_worker (char *const *argv)
-{
-  return argv[0] != NULL && argv[1] != NULL && strcmp (argv[1], "--worker") == 0;
-}
-
-/* child_run: what exec would do to descriptors and signals, and then the program. */
-static void
-child_run (char *const *argv)
-{
-  sigset_t none;
-  int argc = 0;
-  int next = 3;
-
-  for (int number = 1; number < 32; number++)
-    signal (number, SIG_DFL);
-  sigemptyset (&none);
-  sigprocmask (SIG_SETMASK, &none, NULL);
-  for (size_t i = 0; i < n_dups; i++)
-    {
-      if (dups[i][0] != dups[i][1])
-        syscall (SYS_dup2, dups[i][0], dups[i][1]);
-      if (dups[i][1] >= next)
-        next = dups[i][1] + 1;
-    }
-  syscall (SYS_close_range, next, ~0U, 0);
-  while (argv[argc] != NULL)
-    argc++;
-  role = role_of (argc, (char **) argv);
-  argc = program_main (argc, (char **) argv, environ);
-  fflush (NULL);
-  _exit (argc);
-}
-
-/* libcrypto_warm: what a libcrypto that is loaded builds for its first HMAC, once for all forks. */
-static void
-libcrypto_warm (void)
-{
-  static bool is_warm;
-  const void *(*sha256) (void) = NULL;
-  unsigned char *(*hmac) (const void *, const void *, int, const unsigned char *, size_t,
-                          unsigned char *, unsigned int *) = NULL;
-  unsigned char digest[64];
-
-  *(void **) &sha256 = dlsym (RTLD_DEFAULT, "EVP_sha256");
-  *(void **) &hmac = dlsym (RTLD_DEFAULT, "HMAC");
-  if (!is_warm && sha256 != NULL && hmac != NULL)
-    hmac (sha256 (), "", 0, digest, 0, digest, NULL);
-  is_warm = true;
-}
-
-static int
-worker_fork (pid_t *pid, char *const *argv)
-{
-  libcrypto_warm ();
-  *pid = fork ();
-  if (*pid < 0)
-    return errno;
-  if (*pid == 0)
-    child_run (argv);
-  return 0;
-}
-
 WRAP (int, posix_spawn,
       (pid_t *pid,
        const char *path,
@@ -613,7 +513,7 @@ WRAP (int, posix_spawn,
 
   if (fails (meet_path (FAULT_SPAWN, AT_FDCWD, path)))
     return errno;
-  if (forks && is_worker (argv))
+  if (worker_is_forked (argv))
     return worker_fork (pid, argv);
   for (; environment[n] != NULL && n < MAX_ENVIRONMENT; n++)
     all[n] = environment[n];
@@ -726,8 +626,7 @@ begin (int argc, char **argv, char **environment)
   void *memory = MAP_FAILED;
   int fd = -1;
 
-  role = role_of (argc, argv);
-  forks = getenv (FAULT_FORKS) != NULL;
+  role_take (argc, argv);
   environment_keep (environment);
   if (path == NULL)
     return;

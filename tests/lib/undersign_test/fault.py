@@ -142,7 +142,7 @@ class Faults:
         """For world.World().  @forks: workers are forks of their listeners, which makes them cheap."""
         options = os.environ.get("ASAN_OPTIONS", "detect_stack_use_after_return=0")
         return {"LD_PRELOAD": LIBRARY, "UNDERSIGN_FAULT": BLOCK,
-                **({"UNDERSIGN_FAULT_FORKS": "1"} if forks else {}),
+                **({"UNDERSIGN_FAULT_FORKS": "1", "LD_BIND_NOW": "1"} if forks else {}),
                 "ASAN_OPTIONS": f"{options}:verify_asan_link_order=0"}
 
     def _write(self, action, roles=0, operations=0, error=0, sticky=False, at=0, prefix=""):
