@@ -24,6 +24,8 @@ RELEASE = ["--buildtype=debugoptimized", "-Dc_args=-g0"]
 LINKER = {"CC_LD": "lld"}
 # Two clients of MCP that others wrote, of the many of tests/clients, and of the first not all.
 CLIENTS = ["mcp-python/read", "mcp-python/denied", "mcp-python/changed", "mcp-typescript"]
+# Of tests/system: 20,000 steps of the release.
+MODEL = "model"
 # What tests/system has of the build beside what is installed.
 BESIDE = ["tests/fault/fault.so", "tests/executor/hostile-broker", "tests/broker/undersign-matrix",
           "tests/card/key-tool"]
@@ -96,20 +98,31 @@ class Check:
             self.tally.add(suite, "exit", results.FAILED, f"meson test ended with {status}")
             print(build.tail(), end="")
 
-    def system_tests(self, build):
-        """The suites of tests/system, each in a namespace of its own with @build installed."""
+    def system_tests(self, build, but=()):
+        """The suites of tests/system, @but those."""
         for script in sorted(glob.glob(os.path.join(build.source, "tests/system/test-*.py"))):
             name = os.path.basename(script)[len("test-"):-len(".py")]
-            self.say(f"in the namespace: {name} ({build.name})")
-            log = os.path.join(self.work, f"{build.name}.{name}.log")
-            status = self.in_namespace(build, ["/usr/bin/python3", "-B", script], log)
-            with open(log, encoding="utf-8", errors="replace") as output:
-                text = output.read()
-            found = results.parse_tap(text)
-            if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
-                found.append(("exit", results.FAILED, f"ended with {status}"))
-            if not self.tally.add_all(f"{name} ({build.name})", found):
-                print(text[-12000:])
+            if name not in but:
+                self.system_test(build, name)
+
+    def system_test(self, build, name, timeout=900):
+        """A suite of tests/system, in a namespace of its own with @build installed."""
+        self.say(f"in the namespace: {name} ({build.name})")
+        script = os.path.join(build.source, f"tests/system/test-{name}.py")
+        log = os.path.join(self.work, f"{build.name}.{name}.log")
+        status = self.in_namespace(build, ["/usr/bin/python3", "-B", script], log, timeout)
+        with open(log, encoding="utf-8", errors="replace") as output:
+            text = output.read()
+        found = results.parse_tap(text)
+        if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
+            found.append(("exit", results.FAILED, f"ended with {status}"))
+        if not self.tally.add_all(f"{name} ({build.name})", found):
+            print(text[-12000:])
+
+    def model(self, release):
+        """The suite that has most to do, beside what waits."""
+        if release.result():
+            self.system_test(release.result(), MODEL, timeout=1800)
 
     def booted(self, build):
         """tests/systemd: installed, used and removed where systemd has booted."""
@@ -219,17 +232,18 @@ class Check:
             fetched = registries.submit(self.clients, source, "--fetch")
             release = beside.submit(self.compile, "release", RELEASE, BESIDE)
             gates = beside.submit(self.gates, release)
+            model = beside.submit(self.model, release)
             if sanitized:
                 self.meson_test(sanitized)
                 self.installed(sanitized)
             if release.result():
-                self.installed(release.result())
+                self.installed(release.result(), but=(MODEL,))
                 self.booted(release.result())
                 fetched.result()
                 self.say("clients (release)")
                 self.clients(source, "--build", release.result().path)
-            gates.result()
-            mutants.result()
+            for future in (gates, mutants, model):
+                future.result()
 
     def gates(self, release):
         """What needs neither root nor users: the checkers of the release, and what the corpora reach."""
@@ -237,9 +251,9 @@ class Check:
             self.static(release.result())
         self.coverage()
 
-    def installed(self, build):
+    def installed(self, build, but=()):
         """What installs a build in the namespace."""
-        self.system_tests(build)
+        self.system_tests(build, but)
         self.demonstration(build)
 
     def finish(self):

@@ -9,6 +9,9 @@ import traceback
 from undersign_test import oracle
 
 
+VERIFY = 10000  # steps; then, and at the end, all that the oracle has read is read again
+
+
 def seed_of(text):
     return os.urandom(4).hex() if text == "random" else text
 
@@ -24,9 +27,12 @@ def go(bed, driven, steps, seed, most):
             number += 1
             try:
                 driven.step()
+                if number % VERIFY == 0 and number < steps:
+                    bed.oracle.verify()
             except BaseException:
                 print(f"# step {number} of seed {seed}", flush=True)
                 raise
+        bed.oracle.verify()
     finally:
         spent = time.monotonic() - began
         print(f"# {number} steps, {spent:.0f} s; {len(bed.oracle.ran)} ran; audit entries: "

@@ -49,8 +49,9 @@ TRANSITIONS = {
     "approved → deadline passed", "approved → seal void", "approved → record changed",
     "new → refused: halted", "new → refused: intent-unknown", "new → refused: policy",
     "ended → refused", "unapproved → refused", "halted → refused", "kill", "restart", "runner",
-    "reboot", "policy", "revoke", "halt", "resume", "clock", "harmed",
+    "reboot", "policy", "revoke", "halt", "resume", "clock", "harmed", "asked",
 }
+NOTHING = oracle.Seen()
 
 
 class Rules:
@@ -104,7 +105,7 @@ class Tracked:
     def __init__(self, name, wish, policy, boot, deadline):
         self.id, self.wish, self.policy, self.boot = name, wish, policy, boot
         self.deadline = deadline
-        self.state = "pending"
+        self.state, self.agreed = "pending", None
         self.approvals = set()  # (user, credential)
 
     @property
@@ -123,6 +124,7 @@ class Handed(Tracked):
         super().__init__(request.id, (request.action, request.arguments["target"]), policy, boot,
                          request.prepared[3] / 1e6)
         self.request = request
+        self.shown = bytes.fromhex(request.digest.removeprefix("sha256:"))
         if request.decision != "ask":
             self.state = "allowed"
 
@@ -142,7 +144,8 @@ class Model:
         self.steps = ([self.submit] * 30 + [self.approve] * 26 + [self.execute] * 26
                       + [self.close] * 10 + [self.deny_signed] * 2 + [self.supersede] * 3
                       + [self.resolve] * 4 + [self.harm] * 6 + [self.edit_policy] * 2
-                      + [self.revoke] * 2 + [self.halt] * 1 + [self.move_clock] * 1)
+                      + [self.revoke] * 2 + [self.halt] * 1 + [self.move_clock] * 1
+                      + [self.ask] * 4)
         self.rare = [self.kill, self.restart, self.reboot, self.kill_runner]
 
     def missed(self):
@@ -159,10 +162,14 @@ class Model:
 
     def step(self):
         self.count += 1
-        step = self.chance.choice(self.steps) if self.count % 50 \
-            else self.rare[self.count // 50 % len(self.rare)]
+        if self.count % 50:
+            step = self.chance.choice(self.steps)
+        else:
+            step = self.rare[self.count // 50 % len(self.rare)]
+            self.bed.oracle.rest()  # so that workers are alone, when one recovers or closes it
         step()
         self.bed.look()
+        self.agree()
         if len(self.requests) > 60:
             self.forget()
         return step.__name__
@@ -178,15 +185,41 @@ class Model:
 
     def pick(self, condition=lambda tracked: True):
         """Mostly one of the latest."""
+        now = self.now
         fit = [tracked for tracked in self.requests
-               if condition(tracked) and abs(self.left(tracked)) > 60]
+               if condition(tracked) and abs(tracked.deadline - now) > 60]
         return self.chance.choice(fit[-8:] if self.chance.random() < 0.7 else fit) if fit else None
 
     # --- what must be ---
 
+    def agree(self):
+        """Of each request to which something has happened, here or there, both say the same."""
+        for tracked in self.requests:
+            if tracked.state != tracked.agreed or tracked.id in self.bed.oracle.touched:
+                self.agree_with_ledger(tracked)
+                tracked.agreed = tracked.state
+        self.bed.oracle.touched.clear()
+
+    def agree_with_ledger(self, tracked):
+        """What is shown, digested, signed and executed is one, and no way leads back."""
+        seen = self.bed.oracle.seen.get(tracked.id, NOTHING)
+        if tracked.state in RAN:
+            oracle.demand(seen.consumed, f"{tracked.id} is {tracked.state} and was not consumed")
+            outcome = {"resolved": tracked.state, None: "unknown"}.get(seen.outcome, seen.outcome)
+            oracle.demand(outcome == tracked.state, f"{tracked.id} is {tracked.state}, not {outcome}")
+            oracle.demand(tracked.shown in (None, seen.consumed),
+                          f"{tracked.id}: another record ran than was shown")
+        else:
+            oracle.demand(not seen.consumed, f"{tracked.id} is {tracked.state} and was consumed")
+        if tracked.state in CLOSED:
+            oracle.demand(seen.closed == tracked.state,
+                          f"{tracked.id}: the ledger has {seen.closed}")
+        elif not tracked.has_ended:
+            oracle.demand(not seen.closed, f"{tracked.id} is {tracked.state} and {seen.closed}")
+
     def blocked(self, wish, by_other_than=None):
-        return any(tracked.state == "unknown" and tracked.wish == wish
-                   and tracked is not by_other_than for tracked in self.requests)
+        return any(tracked.wish == wish and tracked is not by_other_than
+                   for tracked in self.requests if tracked.state == "unknown")
 
     def denied(self, action):
         return "Decision=deny" in self.rules.of(action)
@@ -293,21 +326,19 @@ class Model:
     def ran(self, tracked, outcome, before):
         tracked.state = outcome
         self.take(f"{before} → {outcome}")
-        self.check(tracked)
 
-    def check(self, tracked):
-        """What was shown, digested, signed and executed is one; and no way leads back."""
-        self.bed.look()
+    def ask(self):
+        """What the executor itself says of one."""
+        tracked = self.pick()
+        if tracked is None:
+            return
         state, why, *_ = self.bed.broker.query(tracked.request)
         wanted = ("closed", tracked.state) if tracked.state in CLOSED else (tracked.state, "")
         if not tracked.has_ended:
             wanted = ("none", "")
         oracle.demand((state, why if state == "closed" else "") == wanted,
                       f"{tracked.id} is {state} {why}, not {wanted}")
-        seen = self.bed.oracle.seen.get(tracked.id)
-        if tracked.state in RAN:
-            oracle.demand("sha256:" + seen.consumed.hex() == tracked.request.digest,
-                          f"{tracked.id}: another record ran than was shown")
+        self.take("asked")
 
     def end(self, tracked, why):
         """Closes it, which always works before it has ended and never after."""
@@ -321,7 +352,6 @@ class Model:
         self.bed.broker.close(tracked.request, why, by, reason)
         tracked.state = why
         self.take(f"{before} → {why}")
-        self.check(tracked)
 
     def close(self):
         tracked = self.pick(lambda one: not one.has_ended) if self.chance.random() < 0.9 \
@@ -345,7 +375,6 @@ class Model:
         oracle.demand(word == "denied", word)
         tracked.state = "denied"
         self.take("pending → denied, signed")
-        self.check(tracked)
 
     def supersede(self):
         """The older one is closed; the new one stands for itself."""

@@ -131,21 +131,6 @@ class Path(failing.Failing, model.Model):
         found = self.read_queue()
         return None if any(due for _, due in found.values()) else found
 
-    def agree_with_ledger(self, asked):
-        seen = self.bed.oracle.seen.get(asked.id, oracle.Seen())
-        if asked.state in model.RAN:
-            oracle.demand(seen.consumed, f"{asked.id} is {asked.state} and was not consumed")
-            outcome = {"resolved": asked.state, None: "unknown"}.get(seen.outcome, seen.outcome)
-            oracle.demand(outcome == asked.state, f"{asked.id} is {asked.state}, not {outcome}")
-            oracle.demand(asked.shown in (None, seen.consumed),
-                          f"{asked.id}: another record ran than was shown")
-        else:
-            oracle.demand(not seen.consumed, f"{asked.id} is {asked.state} and was consumed")
-        if asked.state in model.CLOSED:
-            oracle.demand(seen.closed == asked.state, f"{asked.id}: the ledger has {seen.closed}")
-        elif asked.state == "pending":
-            oracle.demand(not seen.closed, f"{asked.id} is pending and {seen.closed}")
-
     # --- what has to come of it ---
 
     def refusals(self, wish):

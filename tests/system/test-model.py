@@ -19,4 +19,5 @@ import model  # noqa: E402
 from undersign_test import crash  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(drive.main("model", crash.Bed(forks=not crash.sanitized()), model.Model, 300 if crash.sanitized() else 2000, 1500))
+    sys.exit(drive.main("model", crash.Bed(forks=not crash.sanitized(), stays=True), model.Model,
+                        300 if crash.sanitized() else 20000, 1500))

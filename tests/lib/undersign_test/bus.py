@@ -5,6 +5,7 @@ A Peer is a process of one user with one connection to the system bus.  It is fo
 process has touched GLib's threads, so the test itself must never open a bus connection of its own.
 """
 
+import functools
 import multiprocessing.connection
 import os
 import signal
@@ -149,8 +150,15 @@ class _Worker:
         return done.returncode, done.stdout, done.stderr
 
 
+# What GLib.Variant() finds out each time.
+_BASIC = {"s": GLib.Variant.new_string, "u": GLib.Variant.new_uint32,
+          "t": GLib.Variant.new_uint64, "b": GLib.Variant.new_boolean}
+
+
 def build(signature, value):
-    """GLib.Variant(), with bytes for `ay` and (signature, value) pairs for `v`."""
+    """GLib.Variant(), with bytes for `ay` and (signature, value) pairs for `v`; one that is built is left."""
+    if isinstance(value, GLib.Variant):
+        return value
     if signature == "v":
         inner, content = value
         return GLib.Variant.new_variant(build(inner, content))
@@ -169,9 +177,11 @@ def build(signature, value):
         items = value.items() if isinstance(value, dict) else value
         return GLib.Variant.new_array(GLib.VariantType.new(signature[1:]),
                                       [build(signature[1:], item) for item in items])
-    return GLib.Variant(signature, value)
+    basic = _BASIC.get(signature)
+    return basic(value) if basic is not None else GLib.Variant(signature, value)
 
 
+@functools.cache
 def split(signatures):
     """The single complete types of a signature."""
     found, start, depth = [], 0, 0
@@ -190,6 +200,8 @@ def unpack(variant):
         return unpack(variant.get_variant())
     if kind == "ay":
         return variant.get_data_as_bytes().get_data() or b""
+    if kind == "s":
+        return variant.get_string()
     if kind[0] not in "(a{":
         return variant.unpack()
     children = [unpack(variant.get_child_value(i)) for i in range(variant.n_children())]

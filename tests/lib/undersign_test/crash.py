@@ -95,14 +95,14 @@ class Bed:
     """
 
     def __init__(self, services=("undersign-executor",), modules=("null",), most=None,
-                 forks=False):
+                 forks=False, stays=False):
         write_policy()
         self.faults = fault.Faults()
         self.world = world.World(modules=modules, services=services,
                                  environment=self.faults.environment(forks))
         self.broker = handover.Broker()
         self.admin = handover.Admin
-        self.oracle = oracle.Oracle(NEEDED)
+        self.oracle = oracle.Oracle(NEEDED, stays=stays)
         self.keys = {}
         self.ends = {}
         self.sanitized = sanitized()

@@ -8,6 +8,7 @@ undersign-admin does.  The uid of the peer is that of the moment of connecting.
 import array
 import base64
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -52,6 +53,11 @@ class Refused(Exception):
 
 class Gone(Exception):
     """No answer: the connection ended, or there was nobody to connect to."""
+
+
+@functools.cache
+def uid_of(user):
+    return pwd.getpwnam(user).pw_uid
 
 
 def sealed(data):
@@ -185,9 +191,10 @@ class Request:
         self.id = os.urandom(16).hex()
         self.run = run or os.urandom(16).hex()
         self.arguments, self.action, self.label = arguments, action, label
-        self.uid = pwd.getpwnam(agent).pw_uid
+        self.uid = uid_of(agent)
         self.files, self.supersedes = files, supersedes
         self.decision = self.prepared = self.expires = self.result = None
+        self.wire = self.built = None  # what is asked for, and that with what prepare gave
 
     def body(self):
         older = ("", "") if self.supersedes is None else (self.supersedes.id,
@@ -228,17 +235,19 @@ class Broker:
             time.sleep(0.02)
 
     def _prepare(self, request):
+        request.wire = bus.build(REQUEST, request.body())
         decision, facts, record, deadline, seal, expires, _ = call(
-            self.uid, PREPARE, REQUEST, request.body(), PREPARE_REPLY, request.files)
+            self.uid, PREPARE, REQUEST, request.wire, PREPARE_REPLY, request.files)
         request.decision, request.expires = decision, expires
-        request.prepared = (request.body(), facts, record, deadline, seal)
+        request.prepared = (request.wire, facts, record, deadline, seal)
+        request.built = bus.build(PREPARED, request.prepared)
         return request
 
     @staticmethod
     def statement(request, user, key, decision="approve"):
         """The bytes that are signed, and nonce and time of issue."""
         nonce, issued = base64url(os.urandom(32)), "2026-11-30T09:00:00Z"
-        members = {"approver": {"name": user, "uid": str(pwd.getpwnam(user).pw_uid)},
+        members = {"approver": {"name": user, "uid": str(uid_of(user))},
                    "credential": base64url(key.credential), "decision": decision,
                    "expires": request.expires, "format": "undersign.statement/1",
                    "issued": issued, "nonce": nonce, "record": request.digest,
@@ -253,7 +262,7 @@ class Broker:
         """The body of an answer."""
         statement, nonce, issued = self.statement(request, user, key, decision)
         assertion = key.sign(statement)
-        return (request.prepared, decision, statement, key.credential, nonce, issued,
+        return (request.built, decision, statement, key.credential, nonce, issued,
                 request.expires, *(assertion[name][1] for name in ("client-data", "auth-data",
                                                                    "signature")), reason)
 
@@ -263,7 +272,7 @@ class Broker:
     def execute(self, request, on_consumed=None):
         """The outcome; @on_consumed is called between the two replies."""
         with Connection(self.uid) as connection:
-            connection.send(EXECUTE, f"({PREPARED})", (request.prepared,), request.files)
+            connection.send(EXECUTE, f"({PREPARED})", (request.built,), request.files)
             word = connection.receive("(s)")[0]
             if word != "consumed":
                 # The first reply was lost to a fault, and this is the second, of another type.

@@ -4,13 +4,14 @@
 Nothing of the service is asked.  The audit chain is replayed entry by entry, and each request is
 held against it: what ran was consumed, once, with valid assertions over exactly the record that ran;
 what was closed never ran; a repeat of an unknown outcome was not consumed.  Each look reads on from
-the last one.
+the last one, and verify() reads all of it again.
 """
 
 import base64
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import sys
 
@@ -28,6 +29,10 @@ from independent import digests  # noqa: E402: found by the path above
 LEDGER = "/var/lib/undersign-executor/ledger.db"
 MARK = "/run/undersign-executor/mark"
 CLOSED = ("denied", "withdrawn", "expired", "superseded", "unreachable")
+
+
+# In the marker file, after what a writer that was killed has left without an end.
+_LINE = re.compile(r"(.*?)([0-9a-f]{32}) (\S+) ([0-9a-f]{64})")
 
 
 class Wrong(AssertionError):
@@ -63,12 +68,19 @@ class Seen:
     def __init__(self):
         self.consumed = self.closed = self.outcome = self.record = self.intent = None
 
+    def __eq__(self, other):
+        return vars(self) == vars(other)
+
 
 class Oracle:
-    """@needed: how many persons must have approved an action, by its id; 1 where it is not there."""
+    """
+    @needed: how many persons must have approved an action, by its id; 1 where it is not there
+    @stays: whether the ledger stays open from one look to the next; rest() lets it go
+    """
 
-    def __init__(self, needed=None, marker=policy.MARKER, ledger=LEDGER):
-        self.needed = needed or {}
+    def __init__(self, needed=None, marker=policy.MARKER, ledger=LEDGER, stays=False):
+        self.needed, self.stays = needed or {}, stays
+        self.db = None
         self.marker_path, self.ledger_path = marker, ledger
         self.keys = {}
         self.marker_from = 0
@@ -79,17 +91,23 @@ class Oracle:
         marker file has begun anew, too."""
         if marker:
             self.marker_from = 0
+        self.rest()
         self.seq, self.head = 0, bytes(32)
         self.seen = {}
-        self.ran = {}
+        self.ran = {}    # request → action
+        self.torn = {}   # the same, of those whose effect was cut off by a kill
+        self.fresh = {}  # request → (action, digest), of those not held against the ledger yet
         self.marker_at = self.marker_from
         self.blocked = {}
         self.events = {}
+        self.touched = set()  # requests of which something was read since the test cleared it
 
     def skip_marker(self):
         """Forgives what ran so far: a ledger was restored that cannot know of it."""
         self._read_marker()
         self.ran.clear()
+        self.torn.clear()
+        self.fresh.clear()
         self.marker_from = self.marker_at
 
     def add_key(self, user, uid, key):
@@ -98,17 +116,56 @@ class Oracle:
     # --- the look ---
 
     def look(self):
-        """Raises Wrong."""
-        self._read_marker()
-        mark = self._read_mark()
-        db = sqlite3.connect(f"file:{self.ledger_path}?mode=ro", uri=True, timeout=20)
+        """Raises Wrong.  A look at what has not changed since the last one ends at once."""
+        size, mark = self._marker_size(), self._read_mark()
+        now = size, mark, self._version()
+        if now == self.last:
+            return
         try:
-            self._read_chain(db)
-            for request in list(self.ran):
-                self._check_ran(db, request)
-            self._check_mark(db, mark)
+            self._read_marker()
+            self._read_chain(self.db)
+            for request, ran in self.fresh.items():
+                self._check_ran(self.db, request, *ran)
+            self.fresh.clear()
+            self._check_mark(self.db, mark)
+            self.last = now
         finally:
-            db.close()
+            if not self.stays:
+                self.rest()
+
+    def rest(self):
+        """Closes the ledger, so that its other users are alone with it; the next look reads it again."""
+        if self.db is not None:
+            self.db.close()
+        self.db = self.last = None
+
+    def _version(self):
+        """Another number after each commit of anybody's."""
+        if self.db is None:
+            self.db = sqlite3.connect(f"file:{self.ledger_path}?mode=ro", uri=True, timeout=20)
+        return self.db.execute("PRAGMA data_version").fetchone()[0]
+
+    def verify(self):
+        """Reads marker and ledger from their beginning, as one that has seen nothing yet, and must find
+        what was found step by step; raises Wrong."""
+        other = Oracle(self.needed, self.marker_path, self.ledger_path)
+        other.keys, other.marker_from = self.keys, self.marker_from
+        other.reset()
+        for _ in range(10):  # where something goes on meanwhile
+            other.look()
+            self.look()
+            if other.seq == self.seq:
+                break
+        demand((other.seq, other.head, other.ran) == (self.seq, self.head, self.ran),
+               f"read again, it ends at {other.seq}, {len(other.ran)} ran; it did at {self.seq}, "
+               f"{len(self.ran)} ran")
+        demand(other.seen == self.seen, "read again, it says something else of some request")
+
+    def _marker_size(self):
+        try:
+            return os.stat(self.marker_path).st_size
+        except FileNotFoundError:
+            return 0
 
     def _read_marker(self):
         """Each line is an effect."""
@@ -121,9 +178,21 @@ class Oracle:
         whole, _, _ = text.rpartition("\n")
         self.marker_at += len(whole) + (1 if whole else 0)
         for line in whole.splitlines():
-            request, action, digest = line.split(" ")
-            demand(request not in self.ran, request, "ran twice")
-            self.ran[request] = (action, digest)
+            torn, request, action, digest = _LINE.fullmatch(line).groups()
+            self._take_torn(torn)
+            self._take_ran(request, action, digest)
+
+    def _take_ran(self, request, action, digest):
+        demand(request not in self.ran and request not in self.torn, request, "ran twice")
+        (self.ran if digest else self.torn)[request] = action
+        self.fresh[request] = (action, digest)
+
+    def _take_torn(self, text):
+        """Halves of lines, whose writers were killed meanwhile: effects that began."""
+        while text:
+            request, action = text.split(" ")[:2]
+            self._take_ran(request, action, None)
+            text = text[(len(f"{request} {action} ") + 64 + 1) // 2:]
 
     def _read_chain(self, db):
         rows = db.execute("SELECT seq, entry, hash FROM audit WHERE seq >= ? ORDER BY seq",
@@ -166,6 +235,7 @@ class Oracle:
         if event not in ("consumed", "done", "failed", "unknown", "resolved", "approved", *CLOSED):
             return
         seen = self.seen.setdefault(name, Seen())
+        self.touched.add(name)
         if event == "consumed":
             self._take_consumed(db, name, seen, details)
         elif event in ("done", "failed", "unknown"):
@@ -245,11 +315,10 @@ class Oracle:
 
     # --- what ran ---
 
-    def _check_ran(self, db, request):
-        """What the module noted is what the record says; and then it need not be asked again."""
+    def _check_ran(self, db, request, action, digest):
+        """What the module noted is what the record says."""
         seen = self.seen.get(request)
         demand(seen is not None and seen.consumed, f"{request} ran and was not consumed")
-        action, digest = self.ran[request]
         if digest is None:
             return
         demand(action == seen.record["action"]["id"], f"{request}: {action} ran")
@@ -257,7 +326,6 @@ class Oracle:
         demand(seen.outcome != "failed", f"{request} failed, and yet it ran")
         row = db.execute("SELECT consumed FROM request WHERE id = ?", (request,)).fetchone()
         demand(row == (1,), f"{request} ran, and its row is {row}")
-        self.ran[request] = (action, None)
 
     def has_run(self, request):
         return request in self.ran
