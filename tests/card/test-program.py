@@ -177,7 +177,7 @@ class Receipts(Case):
             done = self.verify(name, "--format=json")
             self.assertEqual(done.returncode, 0 if proven else 6, done.stderr)
             report = json.loads(done.stdout)
-            self.assertEqual(sorted(report), ["lines", "proven", "request", "state"])
+            self.assertEqual(sorted(report), ["lines", "proven", "request", "state", "version"])
             outcome = json.loads(json.loads(self.vectors[name]["receipt"])["outcome"]["body"])
             self.assertEqual((report["proven"], report["request"], report["state"]),
                              (proven, outcome["request"], outcome["state"]))
@@ -259,7 +259,7 @@ class Enrolment(Case):
                 terminal.wait_for(prompt)
                 terminal.line(PASSPHRASE)
             terminal.wait_for("not known")
-            self.assertEqual(terminal.wait(), 1)
+            self.assertEqual(terminal.wait(), 127)
         self.service.tell("enrol", "accept")
         self.service.reached()
         lost = [key for key in self.keys() if key["label"] == "Lost"]
