@@ -17,6 +17,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = "/usr/bin/python3"
 TRIES = 3
+PATIENCE = 1800
 
 
 class Unavailable(Exception):
@@ -88,15 +89,20 @@ def fetch(name, folder, steps):
     said = ""
     for attempt in range(TRIES):
         time.sleep(attempt * 5)
-        for step in steps:
-            done = subprocess.run(step, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                                  text=True, check=False, timeout=900)
-            if done.returncode != 0:
-                said = (done.stdout + done.stderr)[-2000:]
-                break
-        else:
+        said = next(filter(None, (failure(step, folder) for step in steps)), None)
+        if said is None:
             return
     raise Unavailable(f"{name}: its packages cannot be installed, after {TRIES} tries: {said}")
+
+
+def failure(step, folder):
+    """What a step that failed said, None where it did not fail."""
+    try:
+        done = subprocess.run(step, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return f"{step[0]} was not done after {PATIENCE} s"
+    return None if done.returncode == 0 else (done.stdout + done.stderr)[-2000:] or "nothing"
 
 
 def version_of(name):

@@ -248,11 +248,13 @@ class Scenarios:
         self.scene, self.name, self.argv = scene, name, argv
 
     def tests(self):
-        """Their names; a client whose program can pause has those of that, too."""
+        """Their names; those of a pause, or of the conformance suite, where its program has such."""
         with open(self.argv[-1], encoding="utf-8") as file:
-            pauses = re.search(r"\bpause\b", file.read())
+            words = set(re.findall(r"\w+", file.read()))
+        if "conform" in words:
+            return ["conformance"]
         return [name for name in vars(Scenarios) if name.startswith("test_")
-                and (pauses or not name.startswith("test_pause"))]
+                and ("pause" in words or not name.startswith("test_pause"))]
 
     def client(self, test, **options):
         return Client(self.argv, f"{self.name}-{test}", **options)
@@ -463,3 +465,13 @@ class Scenarios:
                 ran = [(wanted["subject"], "security@example.com, mallory@example.com",
                         ["the report"])]
         self.effects_are(before, ran)
+
+    # --- the protocol's conformance suite ---
+
+    def conformance(self):
+        """Its scenarios for a server that has tools, and none of those that the suite brings."""
+        with self.client("conformance") as client:
+            for scenario in ("server-initialize", "ping", "tools-list"):
+                found = client.do("conform", scenario=scenario)["said"]
+                assert found["status"] == 0, f"{scenario}:\n{found['said']}"
+                assert re.search(r"\b[1-9]\d*/\d+ passed|[Pp]assed: [1-9]", found["said"]), found

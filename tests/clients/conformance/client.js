@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The protocol's own conformance suite, which knows servers by HTTP alone: this is the way from there
+// to one that reads its standard input, a process of it for each session.
+
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import { mkdtempSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+import { serve, start } from "./line.js";
+
+const program = join(dirname(fileURLToPath(import.meta.url)),
+                     "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const sessions = new Map();
+
+// A server for one session; @waiting: by id, who waits for its answer.
+class Session {
+  waiting = new Map();
+
+  constructor() {
+    this.child = spawn(start.command, start.args, { stdio: ["pipe", "pipe", "inherit"] });
+    createInterface({ input: this.child.stdout }).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      if (method === undefined)
+        this.waiting.get(id)?.(line);
+    });
+  }
+
+  // The line that answers @message, null where nothing does.
+  send(message) {
+    this.child.stdin.write(JSON.stringify(message) + "\n");
+    return message.id === undefined ? null
+      : new Promise((resolve) => this.waiting.set(message.id, resolve));
+  }
+}
+
+async function pass(request, response) {
+  let name = request.headers["mcp-session-id"];
+  if (request.method === "DELETE") {
+    sessions.get(name)?.child.stdin.end();
+    response.writeHead(200).end();
+    return;
+  }
+  if (request.method !== "POST") {
+    response.writeHead(405).end();
+    return;
+  }
+  const message = JSON.parse(Buffer.concat(await request.toArray()).toString());
+  if (message.method === "initialize") {
+    name = `session-${sessions.size}`;
+    sessions.set(name, new Session());
+  }
+  const line = await sessions.get(name).send(message);
+  if (line === null)
+    response.writeHead(202).end();
+  else
+    response.writeHead(200, { "content-type": "application/json", "mcp-session-id": name }).end(line);
+}
+
+const server = createServer(pass);
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+
+await serve({
+  conform: ({ scenario }) => new Promise((resolve) => {
+    const url = `http://127.0.0.1:${server.address().port}/mcp`;
+    const child = spawn(process.execPath, [program, "server", "--url", url, "--scenario", scenario],
+                        { cwd: mkdtempSync(join(process.env.HOME, "conformance-")) });
+    let said = "";
+    child.stdout.on("data", (piece) => { said += piece; });
+    child.stderr.on("data", (piece) => { said += piece; });
+    child.on("close", (status) => resolve({ status, said }));
+  }),
+}, async () => {
+  for (const { child } of sessions.values())
+    child.stdin.end();
+});
