@@ -311,6 +311,23 @@ serve (gpointer data)
   return NULL;
 }
 
+/* More than wait there: that is told apart from nobody there. */
+static void
+crowd (const char *path, const char *nowhere)
+{
+  int waiting[16];
+  gboolean full = FALSE;
+  guint n = 0;
+
+  g_assert (handover_connect_now (nowhere, 1, &full, NULL) < 0 && !full);
+  while (n < G_N_ELEMENTS (waiting) &&
+         (waiting[n] = handover_connect_now (path, 1, &full, NULL)) >= 0)
+    n++;
+  g_assert (full && n > 0);
+  while (n > 0)
+    fd_clear (&waiting[--n]);
+}
+
 static void
 call (const Packet *packet)
 {
@@ -338,6 +355,7 @@ call (const Packet *packet)
                       &sock, &error))
     check_refusal (error, TRUE);
   g_thread_join (thread);
+  crowd (path, nowhere);
   g_unlink (path);
   g_rmdir (folder);
 }
