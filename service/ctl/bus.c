@@ -18,8 +18,23 @@
 #define CALL_TIMEOUT_MS (300 * 1000)
 #define BUS_TIMEOUT_MS (30 * 1000)
 
+/* One of the two that root owns. */
+typedef struct
+{
+  const char *name, *path, *interface;
+} Target;
+
+static const Target admin = { US_ADMIN_BUS_NAME, US_ADMIN_OBJECT_PATH, US_INTERFACE_ADMIN };
+static const Target launcher = { US_LAUNCHER_BUS_NAME, US_LAUNCHER_OBJECT_PATH,
+                                 US_INTERFACE_LAUNCHER };
+
 static GVariant *
-ask_bus (Ctl *ctl, const char *member, GVariant *body, const char *type, GError **error)
+ask_bus (Ctl *ctl,
+         const Target *target,
+         const char *member,
+         GVariant *body,
+         const char *type,
+         GError **error)
 {
   g_autoptr (GError) reason = NULL;
   GVariant *reply = g_dbus_connection_call_sync (
@@ -30,27 +45,28 @@ ask_bus (Ctl *ctl, const char *member, GVariant *body, const char *type, GError 
     {
       g_dbus_error_strip_remote_error (reason);
       us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "%s cannot be reached: %s",
-                    US_ADMIN_BUS_NAME, reason->message);
+                    target->name, reason->message);
     }
   return reply;
 }
 
 /* The unique name behind the service's name, started where it does not run. */
 static char *
-name_owner (Ctl *ctl, GError **error)
+name_owner (Ctl *ctl, const Target *target, GError **error)
 {
-  g_autoptr (GVariant) owner
-      = ask_bus (ctl, "GetNameOwner", g_variant_new ("(s)", US_ADMIN_BUS_NAME), "(s)", NULL);
+  g_autoptr (GVariant) owner =
+      ask_bus (ctl, target, "GetNameOwner", g_variant_new ("(s)", target->name), "(s)", NULL);
   g_autoptr (GVariant) started = NULL;
   char *name = NULL;
 
   if (owner == NULL)
     {
-      started = ask_bus (ctl, "StartServiceByName", g_variant_new ("(su)", US_ADMIN_BUS_NAME, 0),
+      started = ask_bus (ctl, target, "StartServiceByName", g_variant_new ("(su)", target->name, 0),
                          "(u)", error);
       if (started == NULL)
         return NULL;
-      owner = ask_bus (ctl, "GetNameOwner", g_variant_new ("(s)", US_ADMIN_BUS_NAME), "(s)", error);
+      owner =
+          ask_bus (ctl, target, "GetNameOwner", g_variant_new ("(s)", target->name), "(s)", error);
     }
   if (owner != NULL)
     g_variant_get (owner, "(s)", &name);
@@ -58,27 +74,27 @@ name_owner (Ctl *ctl, GError **error)
 }
 
 static gboolean
-find_owner (Ctl *ctl, GError **error)
+find_owner (Ctl *ctl, const Target *target, GError **error)
 {
-  g_autofree char *name = name_owner (ctl, error);
+  g_autofree char *name = name_owner (ctl, target, error);
   g_autoptr (GVariant) user = NULL;
   guint32 uid = G_MAXUINT32;
 
   if (name == NULL)
     return FALSE;
-  user = ask_bus (ctl, "GetConnectionUnixUser", g_variant_new ("(s)", name), "(u)", error);
+  user = ask_bus (ctl, target, "GetConnectionUnixUser", g_variant_new ("(s)", name), "(u)", error);
   if (user == NULL)
     return FALSE;
   g_variant_get (user, "(u)", &uid);
   if (uid != ctl->config->admin_uid)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_BAD_PEER,
-                         "uid %u owns %s, which must be root's", uid, US_ADMIN_BUS_NAME);
+                         "uid %u owns %s, which must be root's", uid, target->name);
   ctl->owner = g_steal_pointer (&name);
   return TRUE;
 }
 
 static gboolean
-bus_open (Ctl *ctl, GError **error)
+bus_open (Ctl *ctl, const Target *target, GError **error)
 {
   g_autoptr (GError) reason = NULL;
 
@@ -96,12 +112,17 @@ bus_open (Ctl *ctl, GError **error)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "no system bus: %s",
                          reason->message);
   g_dbus_connection_set_exit_on_close (ctl->bus, FALSE);
-  return find_owner (ctl, error);
+  return find_owner (ctl, target, error);
 }
 
-GVariant *
-bus_call (
-    Ctl *ctl, const char *member, GVariant *body, int fd, const char *reply_type, GError **error)
+static GVariant *
+call (Ctl *ctl,
+      const Target *target,
+      const char *member,
+      GVariant *body,
+      int fd,
+      const char *reply_type,
+      GError **error)
 {
   g_autoptr (GVariant) owned = body != NULL ? g_variant_ref_sink (body) : NULL;
   g_autoptr (GUnixFDList) fds = NULL;
@@ -109,7 +130,7 @@ bus_call (
   GError *reason = NULL;
   GVariant *reply = NULL;
 
-  if (!bus_open (ctl, error))
+  if (!bus_open (ctl, target, error))
     return NULL;
   if (fd >= 0)
     {
@@ -122,12 +143,26 @@ bus_call (
     }
   agent = polkit_tty_new ();
   reply = g_dbus_connection_call_with_unix_fd_list_sync (
-      ctl->bus, ctl->owner, US_ADMIN_OBJECT_PATH, US_INTERFACE_ADMIN, member, owned,
+      ctl->bus, ctl->owner, target->path, target->interface, member, owned,
       G_VARIANT_TYPE (reply_type), G_DBUS_CALL_FLAGS_ALLOW_INTERACTIVE_AUTHORIZATION,
       CALL_TIMEOUT_MS, fds, NULL, NULL, &reason);
   if (reply == NULL)
     us_error_propagate_bus (error, reason);
   return reply;
+}
+
+GVariant *
+bus_call (
+    Ctl *ctl, const char *member, GVariant *body, int fd, const char *reply_type, GError **error)
+{
+  return call (ctl, &admin, member, body, fd, reply_type, error);
+}
+
+GVariant *
+bus_call_launcher (
+    Ctl *ctl, const char *member, GVariant *body, const char *reply_type, GError **error)
+{
+  return call (ctl, &launcher, member, body, -1, reply_type, error);
 }
 
 gboolean

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Calls to org.undersign1.Admin. */
+/* Calls to org.undersign1.Admin, and to org.undersign1.Launcher. */
 #pragma once
 
 #include "service/ctl/ctl.h"
@@ -17,6 +17,10 @@ G_BEGIN_DECLS
  */
 GVariant *bus_call (
     Ctl *ctl, const char *member, GVariant *body, int fd, const char *reply_type, GError **error);
+
+/* bus_call_launcher: the same of the other mechanism, which takes no descriptor here. */
+GVariant *bus_call_launcher (
+    Ctl *ctl, const char *member, GVariant *body, const char *reply_type, GError **error);
 
 /* bus_do: the same for a member that returns nothing; prints @text. */
 gboolean bus_do (Ctl *ctl, const char *member, GVariant *body, const char *text, GError **error);

@@ -17,7 +17,7 @@
 
 static const CtlVerb *const groups[] = { status_verbs,    policy_verbs,  audit_verbs,
                                          execution_verbs, stats_verbs,   passkey_verbs,
-                                         credential_verbs };
+                                         credential_verbs, agent_verbs };
 
 /* Whether @verb is one of "policy", if that is @group. */
 static gboolean

@@ -25,6 +25,9 @@ typedef struct
   const char *config_dir;
   const char *module_dir;
   uid_t policy_owner;
+  const char *sysusers_dir; /* where an administrator's users are written down */
+  const char *sysusers;     /* systemd-sysusers */
+  const char *undersign;    /* the person's command, which has a terminal passed on */
 } CtlConfig;
 
 typedef struct
@@ -55,6 +58,7 @@ extern const CtlVerb execution_verbs[];
 extern const CtlVerb stats_verbs[];
 extern const CtlVerb passkey_verbs[];
 extern const CtlVerb credential_verbs[];
+extern const CtlVerb agent_verbs[];
 
 /* ctl_bad_word: for a verb that is given a word that can't be what it must be, before it does
  * anything: FALSE with bad-value, and CTL_EXIT_USAGE.  @format should hold the word. */

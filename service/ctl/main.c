@@ -15,6 +15,9 @@ main (int argc, char **argv)
     .config_dir = UNDERSIGN_CONFIG_DIR,
     .module_dir = UNDERSIGN_MODULE_DIR,
     .policy_owner = 0,
+    .sysusers_dir = "/etc/sysusers.d",
+    .sysusers = "/usr/bin/systemd-sysusers",
+    .undersign = UNDERSIGN_BIN_DIR "/undersign",
   };
 
   setlocale (LC_ALL, "");

@@ -22,6 +22,9 @@ main (int argc, char **argv)
   if (argc < 4)
     return 2;
   setlocale (LC_ALL, "");
+  config.sysusers_dir = argv[3];
+  config.sysusers = "/bin/false";
+  config.undersign = "/bin/echo";
   config.address = argv[1];
   config.admin_uid = (uid_t) atoi (argv[2]);
   argv[3] = argv[0];

@@ -36,7 +36,8 @@ def b64(data):
 
 VERBS = ("status", "policy check", "policy reload", "audit show", "audit verify",
          "audit checkpoint", "audit export", "audit prune", "stats", "halt", "resume",
-         "resolve", "passkey list", "passkey revoke", "credential set", "credential remove")
+         "resolve", "passkey list", "passkey revoke", "credential set", "credential remove",
+         "agent add", "agent login", "agent shares")
 
 
 def canonical(value):

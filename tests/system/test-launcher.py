@@ -351,6 +351,76 @@ class Launcher(unittest.TestCase):
                 peer.call(LAUNCHER, "End", "(s)", (number,), path=PATH, destination=LAUNCHER)
             self.assertEqual(screen.wait(), 128 + 9)
 
+    # --- undersignctl agent ---
+
+    def ctl(self, *arguments, user="root", status=0):
+        done = people.run_as(user, ["undersignctl", "agent", *arguments])
+        self.assertEqual(done.returncode, status, f"{arguments}: {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    def test_a_new_agent(self):
+        files = [f"{policy.FOLDER}/agents/new.agent", f"{policy.FOLDER}/rules/new.rule",
+                 "/etc/sysusers.d/undersign-agent-new.conf"]
+
+        def forget():
+            for path in files:
+                os.unlink(path)
+        said = self.ctl("add", "new", "--owner", "alice", "--action=test.rehearse")
+        self.addCleanup(forget)
+        for path in files:
+            with open(path, encoding="utf-8") as file:
+                self.assertIn(f"{path}:\n{file.read()}", said)
+            self.assertEqual((os.stat(path).st_uid, os.stat(path).st_mode & 0o777), (0, 0o644))
+        self.assertTrue(people.pwd.getpwnam("agent-new").pw_shell.endswith("nologin"))
+        self.world.ctl("policy", "check")
+        self.assertIn("exists", self.ctl("add", "new", "--owner", "alice", status=1))
+        self.assertEqual(self.ctl("login", "new", "--", "sh", "-c", "id -un", user="alice").strip(),
+                         "agent-new")
+        self.assertIn("denied-by-rule", self.ctl("login", "new", "--", "true", user=OWNER, status=1))
+
+    def test_no_new_agent(self):
+        before = {folder: sorted(os.listdir(folder)) for folder in (
+            f"{policy.FOLDER}/agents", f"{policy.FOLDER}/rules", "/etc/sysusers.d")}
+        for arguments, status, text in (
+                (("x_y", "--owner", OWNER), 126, "bad-value"), (("x",), 126, "bad-value"),
+                (("X", "--owner", OWNER), 126, "bad-value"),
+                (("x" * 26, "--owner", OWNER), 126, "bad-value"),
+                (("x", "--owner", "nobody-s"), 126, "bad-value"),
+                (("x", "--owner", OWNER, "--action", "../x"), 126, "bad-value"),
+                (("x", "--owner", OWNER, "--action", "no.such"), 1, "policy-invalid"),
+                (("x", "--owner", "root"), 1, "policy-invalid"),
+                (("x", "--owner", AGENT), 1, "policy-invalid"),
+                (("offboarding", "--owner", OWNER), 1, "wrong-state")):
+            self.assertIn(text, self.ctl("add", *arguments, status=status))
+        self.assertIn("identity", self.ctl("add", "x", "--owner", OWNER, user=OWNER, status=1))
+        for folder, names in before.items():
+            self.assertEqual(sorted(os.listdir(folder)), names)
+        self.assertRaises(KeyError, people.pwd.getpwnam, "agent-x")
+
+    def test_a_user_that_cannot_be_made(self):
+        tool = "/usr/bin/systemd-sysusers"
+        os.rename(tool, tool + ".away")
+        self.addCleanup(os.rename, tool + ".away", tool)
+        os.symlink("/bin/false", tool)
+        self.assertIn("internal", self.ctl("add", "y", "--owner", OWNER, status=1))
+        for path in (f"{policy.FOLDER}/agents/y.agent", f"{policy.FOLDER}/rules/y.rule",
+                     "/etc/sysusers.d/undersign-agent-y.conf"):
+            self.assertFalse(os.path.exists(path), path)
+
+    def test_shares_are_listed_and_undone(self):
+        with launch("offboarding", "--share", f"{PROJECT}:ro", "--", "sleep", "infinity") as screen:
+            screen.wait_for("has the terminal")
+            said = self.ctl("shares", user=OWNER)
+            self.assertRegex(said, rf"[0-9a-f]{{16}}: {PROJECT} for offboarding, read-only")
+            self.assertEqual(self.ctl("shares", "offboarding"), said)
+            self.assertEqual(self.ctl("shares", "other"), "")
+            self.assertEqual(self.ctl("shares", user="alice"), "")
+            number = said.split(":")[0].strip()
+            self.assertIn("not-found", self.ctl("shares", "--end", number, user="alice", status=1))
+            self.ctl("shares", "--end", number, user=OWNER)
+            self.assertEqual(screen.wait(), 128 + 9)
+        self.assertEqual(self.ctl("shares"), "")
+
     def test_it_is_started_by_the_bus_and_by_nobody_else(self):
         done = people.run_as("alice", ["/usr/libexec/undersign-launcher"])
         self.assertNotEqual(done.returncode, 0)

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writes what a new agent needs, each file printed.  The files are held against the whole of
+ * policy, as if the user existed, before the user is made: what fails leaves nothing behind.  Only
+ * files of an administrator's are written, and none that is there.
+ */
+#include "service/ctl/agent-add.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/fd.h"
+#include "service/base/file.h"
+#include "service/ctl/output.h"
+#include "service/policy/name.h"
+#include "service/policy/policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define USER_MAX 31 /* of systemd-sysusers(8) */
+
+static char *owner = NULL;
+static char **actions = NULL;
+
+const GOptionEntry agent_add_options[] = {
+  { "owner", 0, 0, G_OPTION_ARG_STRING, &owner, "The user whom the agent acts for", "USER" },
+  { "action", 0, 0, G_OPTION_ARG_STRING_ARRAY, &actions,
+    "What its first rule lets it ask for [all actions there are]; can be given several times",
+    "ACTION" },
+  G_OPTION_ENTRY_NULL,
+};
+
+typedef struct
+{
+  char *path, *text;
+  gboolean is_written;
+} NewFile;
+
+enum
+{
+  FILE_AGENT,
+  FILE_RULE,
+  FILE_USER,
+  FILE_N,
+};
+
+typedef struct
+{
+  const Ctl *ctl;
+  const char *name;
+  char *user;
+  NewFile files[FILE_N];
+} NewAgent;
+
+static void
+new_agent_clear (NewAgent *agent)
+{
+  for (guint i = 0; i < FILE_N; i++)
+    {
+      g_free (agent->files[i].path);
+      g_free (agent->files[i].text);
+    }
+  g_free (agent->user);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NewAgent, new_agent_clear)
+
+/* --- what is given --- */
+
+static gboolean
+check_words (Ctl *ctl, const char *name, GError **error)
+{
+  uid_t uid = 0;
+
+  if (!name_is_plain (name) || strlen ("agent-") + strlen (name) > USER_MAX)
+    return ctl_bad_word (ctl, error,
+                         "\"%s\" is no name of an agent: lower-case letters, digits and hyphens, a "
+                         "letter first, at most %zu",
+                         name, USER_MAX - strlen ("agent-"));
+  if (owner == NULL)
+    return ctl_bad_word (ctl, error, "--owner says whom the agent acts for");
+  if (!name_is_user (owner) || !policy_names_system.user_by_name (owner, &uid))
+    return ctl_bad_word (ctl, error, "there is no user \"%s\"", owner);
+  for (guint i = 0; actions != NULL && actions[i] != NULL; i++)
+    if (!name_is_action_id (actions[i]))
+      return ctl_bad_word (ctl, error, "\"%s\" is no name of an action", actions[i]);
+  return TRUE;
+}
+
+static void
+list_actions (const char *top, GPtrArray *found)
+{
+  g_autofree char *folder = g_build_filename (top, "actions", NULL);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name = NULL;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *id = g_strdup (name);
+
+      if (!g_str_has_suffix (id, ".action"))
+        continue;
+      id[strlen (id) - strlen (".action")] = '\0';
+      if (name_is_action_id (id) &&
+          !g_ptr_array_find_with_equal_func (found, id, g_str_equal, NULL))
+        g_ptr_array_add (found, g_steal_pointer (&id));
+    }
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* As the rule has them: those that are given, or all there are. */
+static char *
+action_words (const CtlConfig *config, GError **error)
+{
+  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (g_free);
+
+  if (actions != NULL)
+    return g_strjoinv (" ", actions);
+  list_actions (config->data_dir, found);
+  list_actions (config->config_dir, found);
+  if (found->len == 0)
+    {
+      us_error_set (error, US_ERROR_REFUSED, US_REASON_NOT_FOUND,
+                    "there is no action that a first rule could name; make one first");
+      return NULL;
+    }
+  g_ptr_array_sort (found, compare_names);
+  g_ptr_array_add (found, NULL);
+  return g_strjoinv (" ", (char **) found->pdata);
+}
+
+/* --- the files --- */
+
+static void
+file_set (NewFile *file, char *path, char *text)
+{
+  file->path = path;
+  file->text = text;
+}
+
+static gboolean
+plan (NewAgent *agent, GError **error)
+{
+  const CtlConfig *config = agent->ctl->config;
+  const char *name = agent->name;
+  g_autofree char *words = action_words (config, error);
+
+  if (words == NULL)
+    return FALSE;
+  file_set (&agent->files[FILE_AGENT],
+            g_strdup_printf ("%s/agents/%s.agent", config->config_dir, name),
+            g_strdup_printf ("[Agent]\nSummary=The agent %s of %s\nUser=%s\nOwner=%s\n", name,
+                             owner, agent->user, owner));
+  /* The owner alone approves: whoever is asked first is the one who is there. */
+  file_set (&agent->files[FILE_RULE],
+            g_strdup_printf ("%s/rules/%s.rule", config->config_dir, name),
+            g_strdup_printf ("[Rule first]\nAgents=%s\nActions=%s\nDecision=ask\nApprovers=%s\n"
+                             "Separation=agent\nPasskeys=hardware unattested synced phone\n",
+                             name, words, owner));
+  file_set (&agent->files[FILE_USER],
+            g_strdup_printf ("%s/undersign-agent-%s.conf", config->sysusers_dir, name),
+            g_strdup_printf ("u %s - \"Undersign agent %s of %s\" /var/lib/undersign-agents/%s\n",
+                             agent->user, name, owner, name));
+  return TRUE;
+}
+
+static gboolean
+make_folder (const char *file, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (file);
+
+  return g_mkdir_with_parents (folder, 0755) == 0 ||
+         us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot make %s: %s", folder,
+                       g_strerror (errno));
+}
+
+static gboolean
+file_write (NewFile *file, GError **error)
+{
+  autofd fd = -1;
+
+  if (!make_folder (file->path, error))
+    return FALSE;
+  fd = open (file->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot make %s: %s",
+                         file->path, g_strerror (errno));
+  file->is_written = TRUE;
+  if (fchmod (fd, 0644) == 0 && fd_write_all (fd, file->text, strlen (file->text), NULL) &&
+      fsync (fd) == 0)
+    return TRUE;
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot write %s: %s",
+                       file->path, g_strerror (errno));
+}
+
+static void
+undo (NewAgent *agent)
+{
+  for (guint i = 0; i < FILE_N; i++)
+    if (agent->files[i].is_written)
+      unlink (agent->files[i].path);
+}
+
+/* --- what exists --- */
+
+static gboolean
+check_free (const NewAgent *agent, GError **error)
+{
+  uid_t uid = 0;
+
+  for (guint i = 0; i < FILE_N; i++)
+    if (g_file_test (agent->files[i].path, G_FILE_TEST_EXISTS) ||
+        g_file_test (agent->files[i].path, G_FILE_TEST_IS_SYMLINK))
+      return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s exists",
+                           agent->files[i].path);
+  if (policy_names_system.user_by_name (agent->user, &uid))
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE,
+                         "there is a user %s already", agent->user);
+  return TRUE;
+}
+
+/* --- the user, before it is made --- */
+
+static const char *planned_user = NULL; /* while policy is held against what will be */
+#define PLANNED_UID ((uid_t) 0x7ffffffe)
+
+static gboolean
+by_name (const char *name, uid_t *out_uid)
+{
+  if (g_strcmp0 (name, planned_user) != 0)
+    return policy_names_system.user_by_name (name, out_uid);
+  *out_uid = PLANNED_UID;
+  return TRUE;
+}
+
+static gboolean
+by_uid (uid_t uid, char **out_name)
+{
+  if (uid != PLANNED_UID)
+    return policy_names_system.user_by_uid (uid, out_name);
+  *out_name = g_strdup (planned_user);
+  return TRUE;
+}
+
+static gboolean
+check_policy (const NewAgent *agent, GError **error)
+{
+  const CtlConfig *config = agent->ctl->config;
+  const PolicyNames names = { by_name, by_uid, policy_names_system.user_in_group };
+  const PolicySource source = { .data_dir = config->data_dir,
+                                .config_dir = config->config_dir,
+                                .module_dir = config->module_dir,
+                                .owner = config->policy_owner };
+  g_autoptr (GBytes) image = policy_snapshot (&source, error);
+  g_autoptr (Policy) policy = NULL;
+
+  planned_user = agent->user;
+  policy = image != NULL ? policy_parse (image, &names, error) : NULL;
+  planned_user = NULL;
+  return policy != NULL;
+}
+
+static gboolean
+make_user (const NewAgent *agent, GError **error)
+{
+  const char *const argv[] = { agent->ctl->config->sysusers, agent->files[FILE_USER].path, NULL };
+  pid_t pid = 0;
+  int status = -1;
+  uid_t uid = 0;
+
+  if (posix_spawn (&pid, argv[0], NULL, NULL, (char *const *) argv, environ) != 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot execute %s",
+                         argv[0]);
+  while (waitpid (pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  if (status != 0 || !policy_names_system.user_by_name (agent->user, &uid))
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s did not make the user %s",
+                         argv[0], agent->user);
+  return TRUE;
+}
+
+/* --- all of it --- */
+
+static gboolean
+write_all (NewAgent *agent, GError **error)
+{
+  return file_write (&agent->files[FILE_AGENT], error) &&
+         file_write (&agent->files[FILE_RULE], error) && check_policy (agent, error) &&
+         file_write (&agent->files[FILE_USER], error) && make_user (agent, error);
+}
+
+static void
+print_all (const NewAgent *agent)
+{
+  g_autoptr (JsonTree) tree = json_tree_new_object ();
+  JsonTree *list = json_tree_add (tree, "files", json_tree_new_array ());
+
+  json_tree_add_string (tree, "user", agent->user);
+  for (guint i = 0; i < FILE_N; i++)
+    json_tree_append_string (list, agent->files[i].path);
+  if (agent->ctl->json)
+    {
+      output_json (tree);
+      return;
+    }
+  for (guint i = 0; i < FILE_N; i++)
+    printf ("%s%s:\n%s", i > 0 ? "\n" : "", agent->files[i].path, agent->files[i].text);
+  printf ("\nThe user %s is there.  Next: undersignctl policy reload\n", agent->user);
+}
+
+gboolean
+agent_add (Ctl *ctl, char **arguments, GError **error)
+{
+  g_auto (NewAgent) agent = { .ctl = ctl, .name = arguments[0] };
+
+  if (!check_words (ctl, agent.name, error))
+    return FALSE;
+  agent.user = g_strconcat ("agent-", agent.name, NULL);
+  if (geteuid () != ctl->config->policy_owner)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
+                         "only root writes policy and makes users");
+  if (!plan (&agent, error) || !check_free (&agent, error))
+    return FALSE;
+  if (!write_all (&agent, error))
+    {
+      undo (&agent);
+      return FALSE;
+    }
+  print_all (&agent);
+  return TRUE;
+}
