@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -177,15 +176,25 @@ read_terminal (Relay *relay)
   return n > 0;
 }
 
+/* "exited 3", "killed 9": what the launcher writes; of anything else nobody knows. */
 static int
 status_of (const char *word)
 {
-  int number = 0;
+  static const struct
+  {
+    const char *prefix;
+    int from;
+  } ends[] = { { "exited ", 0 }, { "killed ", 128 } };
 
-  if (sscanf (word, "exited %d\n", &number) == 1)
-    return number;
-  if (sscanf (word, "killed %d\n", &number) == 1)
-    return 128 + number;
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    {
+      guint64 number = 0;
+      g_autofree char *line = g_strndup (word, strcspn (word, "\n"));
+
+      if (g_str_has_prefix (line, ends[i].prefix) &&
+          g_ascii_string_to_unsigned (line + strlen (ends[i].prefix), 10, 0, 255, &number, NULL))
+        return ends[i].from + (int) number;
+    }
   return RELAY_LOST;
 }
 

@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import subprocess
+import threading
 import time
 
 from . import kernel, people, sandbox
@@ -171,6 +172,15 @@ class Machine:
                 kind = AssertionError if self.has_booted else sandbox.Forbidden
                 raise kind("no second systemd comes up: " + self.console()[-300:])
         self.has_booted = True
+        self.notices.settimeout(None)
+        threading.Thread(target=self._drain, args=(self.notices,), daemon=True).start()
+
+    @staticmethod
+    def _drain(notices):
+        """What systemd says later, too: nspawn waits for whoever does not read ten of them."""
+        with contextlib.suppress(OSError):
+            while notices.recv(4096):
+                pass
 
     @staticmethod
     def console():
@@ -196,6 +206,7 @@ class Machine:
     def _end(self, verb):
         self.run("systemctl", verb)
         status = self.process.wait(END_SECONDS)
+        self.notices.shutdown(socket.SHUT_RDWR)  # which ends the reader
         self.notices.close()
         self.leader = None
         return status
