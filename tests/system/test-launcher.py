@@ -14,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
-from undersign_test import bus, people, policy, tap, terminal, world  # noqa: E402
+from undersign_test import bus, kernel, people, policy, tap, terminal, world  # noqa: E402
 
 LAUNCHER, PATH = "org.undersign1.Launcher", bus.PATH + "/Launcher"
 OWNER, AGENT, UID = "hr.jones", "agent-offboarding", people.AGENTS["agent-offboarding"][0]
@@ -22,6 +22,7 @@ HOME = f"/home/{OWNER}"
 PROJECT = f"{HOME}/project"
 RUN, UNITS = "/run/undersign-launcher", "/run/undersign-test/units"
 TRUE = ["/bin/true"]
+NEEDS_MAPS = unittest.skipUnless(kernel.maps_tmpfs(), "a tmpfs has maps since Linux 6.3")
 
 
 class Folder:
@@ -266,6 +267,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual(len(theirs), 1)
         self.assertNotEqual(theirs[0], mine)
 
+    @NEEDS_MAPS
     def test_a_share_is_the_agents_there_and_the_owners_here(self):
         with launch("offboarding", "--share", PROJECT, "--", "cat") as screen:
             known = dict(properties())
@@ -286,6 +288,7 @@ class Launcher(unittest.TestCase):
             screen.type("\x04")
             self.assertEqual(screen.wait(), 0)
 
+    @NEEDS_MAPS
     def test_read_only_and_git(self):
         with launch("offboarding", "--share", f"{PROJECT}/sub:ro", "--share", f"{PROJECT}/.git:git",
                     "--", "cat") as screen:
@@ -313,6 +316,7 @@ class Launcher(unittest.TestCase):
 
     # --- how it ends ---
 
+    @NEEDS_MAPS
     def test_leaving(self):
         with launch("offboarding", "--share", PROJECT, "--", "sleep", "infinity") as screen:
             before = termios.tcgetattr(screen.master)
@@ -323,12 +327,14 @@ class Launcher(unittest.TestCase):
             self.assertEqual(termios.tcgetattr(screen.master)[3] & termios.ECHO,
                              termios.ECHO, before)
 
+    @NEEDS_MAPS
     def test_the_command_dies_with_who_had_it_started(self):
         with launch("offboarding", "--share", PROJECT, "--", "sleep", "infinity") as screen:
             screen.wait_for("has the terminal")
             properties()
             screen.close()
 
+    @NEEDS_MAPS
     def test_list_and_end(self):
         with launch("offboarding", "--share", PROJECT, "--", "sleep", "infinity") as screen:
             screen.wait_for("has the terminal")
@@ -407,6 +413,7 @@ class Launcher(unittest.TestCase):
                      "/etc/sysusers.d/undersign-agent-y.conf"):
             self.assertFalse(os.path.exists(path), path)
 
+    @NEEDS_MAPS
     def test_shares_are_listed_and_undone(self):
         with launch("offboarding", "--share", f"{PROJECT}:ro", "--", "sleep", "infinity") as screen:
             screen.wait_for("has the terminal")
