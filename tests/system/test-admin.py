@@ -49,6 +49,9 @@ class Admin(unittest.TestCase):
         cls.addClassCleanup(cls.world.check_logs)
         cls.addClassCleanup(cls.world.stop)
 
+    def setUp(self):
+        self.world.restart_admin()
+
     def allow(self, action, user):
         path = "/etc/polkit-1/rules.d/10-test.rules"
         with open(path, "w", encoding="utf-8") as file:

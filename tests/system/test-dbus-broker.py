@@ -1,8 +1,11 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A little of the rest on the other implementation of the bus, dbus-broker, which many distributions
-have: the members and roles of test-matrix.py for two kinds of user, an approval that runs once, and
-that nobody else can have the name.  Any suite runs on it with UNDERSIGN_BUS=dbus-broker.
+have: the members and roles of test-matrix.py for two kinds of user, an approval that runs once, that
+nobody else can have the name, and of test-admin.py what the bus has a part in.  Any suite runs on it
+as a whole, that of the administrator for one:
+
+  UNDERSIGN_BUS=dbus-broker tests/lib/namespace --build BUILD tests/system/test-admin.py
 """
 
 import importlib.util
@@ -28,6 +31,12 @@ matrix = suite("matrix")
 matrix.ROLES = {role: matrix.ROLES[role] for role in ("agent", "nobody")}
 
 
+admin = suite("admin")
+# What is polkit's or the program's own, whatever bus there is.
+ELSEWHERE = ("test_a_rule_gives_one_verb_to_one_person", "test_no_polkit",
+             "test_it_is_started_by_the_bus_and_by_nobody_else")
+
+
 class OtherBus(matrix.Matrix):
     def test_what_is_approved_runs_once(self):
         before = policy.executed()
@@ -41,6 +50,14 @@ class OtherBus(matrix.Matrix):
             with bus.Peer("agent-offboarding") as peer, \
                     self.assertRaisesRegex(bus.BusError, "AccessDenied"):
                 peer.own_name(name)
+
+
+class OtherAdmin(admin.Admin):
+    """Who may administer, and that a secret goes as a descriptor, on this bus."""
+
+
+for left_out in ELSEWHERE:
+    setattr(OtherAdmin, left_out, None)
 
 
 if __name__ == "__main__":

@@ -227,10 +227,7 @@ class World:
     def start(self):
         self.bus.start()
         self.polkit.start()
-        if self.admin is not None:
-            self.admin.start()
-            wait_until(lambda: name_has_owner("org.undersign1.Admin"), "undersign-admin is there",
-                       alive=lambda: self.admin.running)
+        self.restart_admin()
         for service in self.services():
             service.listen()
         for service in self.services():
@@ -244,6 +241,15 @@ class World:
             self.admin.stop()
         self.polkit.stop()
         self.bus.stop()
+
+    def restart_admin(self):
+        """Where the bus can't start it: anew, so that it is not about to end because it was idle."""
+        if self.admin is None:
+            return
+        self.admin.stop()
+        self.admin.start()
+        wait_until(lambda: name_has_owner("org.undersign1.Admin"), "undersign-admin is there",
+                   alive=lambda: self.admin.running)
 
     def wait_for_broker(self):
         if self.broker is not None:
