@@ -27,11 +27,18 @@ succession_free (Succession *succession)
   g_free (succession);
 }
 
-/*
- * Keeps the successor and takes over the files and the place of the refused one.  A key of that stays
- * with it, from where the way leads on, and is remembered here for good: the ledger has no row of its
- * id, which would tell that the wish was carried out under another.
- */
+/* A key of the refused one stays with it, from where the way leads on, and is remembered here for good:
+ * the ledger has no row of its id, which would tell that the wish was carried out under another. */
+static gboolean
+lead_on (Request *refused, const Request *successor, GError **error)
+{
+  g_free (refused->successor);
+  refused->successor = g_strdup (successor->id);
+  refused->key_names_id = FALSE;
+  return request_persist (refused, error);
+}
+
+/* Keeps the successor and takes over the files and the place of the refused one. */
 static gboolean
 succeed (Broker *broker, Request *refused, Request *successor, GError **error)
 {
@@ -51,11 +58,22 @@ succeed (Broker *broker, Request *refused, Request *successor, GError **error)
       life_end (broker, successor);
       return FALSE;
     }
+  return lead_on (refused, successor, error);
+}
 
-  g_free (refused->successor);
-  refused->successor = g_strdup (successor->id);
-  refused->key_names_id = FALSE;
-  return request_persist (refused, error);
+void
+successor_resume (Broker *broker, const Request *successor)
+{
+  g_autoptr (Request) refused = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (successor->cause[0] == '\0' || successor->supersedes[0] == '\0')
+    return;
+  /* NULL where it is forgotten already */
+  refused = broker_request (broker, successor->supersedes, NULL);
+  if (refused != NULL && refused->state == REQUEST_REFUSED && refused->successor[0] == '\0' &&
+      !lead_on (refused, successor, &error))
+    g_warning ("request %s: where it leads to is not kept: %s", refused->id, error->message);
 }
 
 /* Calls of Submit() with its key, which came meanwhile: they are given what takes its place. */

@@ -460,6 +460,52 @@ test_executor_away (Bed *bed, gconstpointer config)
   wait_row (bed, path, "closed denied hr.jones not-now");
 }
 
+static gboolean
+are_two_held (gpointer bed)
+{
+  return fake_held (((Bed *) bed)->fake) >= 2;
+}
+
+/* What one person approves is handed over one after the other; another person does not wait for it. */
+static void
+test_answers_in_turn (Bed *bed, gconstpointer config)
+{
+  static const struct
+  {
+    gboolean lead;
+    const char *to, *credential;
+  } approvals[] = {
+    { FALSE, "a@example.com", "hr.jones" },
+    { FALSE, "b@example.com", "hr.jones" },
+    { TRUE, "c@example.com", "it.lead" },
+  };
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autoptr (Caller) lead = bed_caller (bed, FAKE_LEAD);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  Pending pending[G_N_ELEMENTS (approvals)] = { 0 };
+
+  fake_hold_kind (bed->fake, HANDOVER_ANSWER);
+  for (guint i = 0; i < G_N_ELEMENTS (approvals); i++)
+    {
+      g_autofree char *path = caller_submit (agent, run, approvals[i].to, NULL);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (caller_begin_approve (approvals[i].lead ? lead : jones, path,
+                                           approvals[i].credential, "good", &pending[i], &error));
+    }
+  bed_wait (are_two_held, bed);
+  g_assert_cmpuint (fake_held (bed->fake), ==, 2);
+  fake_hold_kind (bed->fake, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (approvals); i++)
+    {
+      pending_wait (&pending[i]);
+      g_assert_no_error (pending[i].error);
+      pending_clear (&pending[i]);
+    }
+  g_assert_cmpuint (fake_answered (bed->fake), ==, 3);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -482,5 +528,6 @@ main (int argc, char *argv[])
   bed_test ("/life/allow", NULL, test_allow);
   bed_test ("/life/attempts", NULL, test_attempts);
   bed_test ("/life/executor-away", NULL, test_executor_away);
+  bed_test ("/life/answers-in-turn", NULL, test_answers_in_turn);
   return g_test_run ();
 }

@@ -408,6 +408,48 @@ test_key_follows (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
+/* wait_successor_of: the one that takes its place, though it does not say so itself. */
+static char *
+wait_successor_of (Bed *bed, const char *path)
+{
+  for (;;)
+    {
+      GHashTableIter iter;
+      gpointer value = NULL;
+
+      g_hash_table_iter_init (&iter, bed->broker->requests);
+      while (g_hash_table_iter_next (&iter, NULL, &value))
+        if (strcmp (((Request *) value)->supersedes, request_id_of (path)) == 0 &&
+            ((Request *) value)->state == REQUEST_PENDING)
+          return request_path (value);
+      g_main_context_iteration (NULL, TRUE);
+    }
+}
+
+/* The end comes between the two rows: the successor is there, and that it is one is told by it. */
+static void
+test_key_follows_after_crash (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = refuse_after_boot (bed, agent, jones, run);
+  g_autofree char *successor = NULL;
+  g_autofree char *again = NULL;
+
+  meddle (bed, "CREATE TRIGGER ends BEFORE UPDATE ON requests"
+               " WHEN OLD.state = 'refused' AND NEW.state = 'refused'"
+               " BEGIN SELECT RAISE (ABORT, 'this is the end'); END");
+  bed_start (bed);
+  successor = wait_successor_of (bed, path);
+  bed_stop (bed);
+  meddle (bed, "DROP TRIGGER ends");
+  bed_start (bed);
+  again = caller_submit (agent, run, "a@example.com", KEY);
+  g_assert_cmpstr (again, ==, successor);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
 typedef struct
 {
   Bed *bed;
@@ -608,6 +650,7 @@ main (int argc, char *argv[])
   bed_test ("/restart/approved", NULL, test_approved);
   bed_test ("/restart/approved-refused", NULL, test_approved_refused);
   bed_test ("/restart/key-follows", NULL, test_key_follows);
+  bed_test ("/restart/key-follows-after-crash", NULL, test_key_follows_after_crash);
   bed_test ("/restart/key-waits", NULL, test_key_waits);
   bed_test ("/restart/executing", NULL, test_executing);
   bed_test ("/restart/executing-forgotten", NULL, test_executing_forgotten);

@@ -43,6 +43,7 @@ class Asked(model.Tracked):
         super().__init__(name, wish, None, 0, 0)
         self.run, self.label = run, label
         self.key, self.older = "", None  # the key, and what was superseded under it
+        self.heir = None       # what is asked about in its place, where it was refused
         self.credentials = {}  # user → credential, at its last preparation
         self.shown = None      # digest of what the card showed
 
@@ -268,12 +269,15 @@ class Path(failing.Failing, model.Model):
             self.submit(wish=asked.wish, label=asked.label)
 
     def repeat(self):
-        """A key stands for its request for good, whatever holds now."""
+        """A key stands for its request for good, and what takes its place, whatever holds now."""
         asked = self.pick(lambda one: one.key)
         if asked is None:
             return
-        oracle.demand(self.send(asked.wish, asked.label, asked.key, asked.older)[0] == asked.id,
-                      f"{asked.key} stands for another than {asked.id}")
+        last = asked
+        while last.heir is not None:
+            last = last.heir
+        oracle.demand(self.send(asked.wish, asked.label, asked.key, asked.older)[0] == last.id,
+                      f"{asked.key} stands for another than {last.id}")
         self.take("key again")
         other = (asked.action, "another target")
         try:
@@ -359,7 +363,7 @@ class Path(failing.Failing, model.Model):
         self.adopt(asked, path[len(crashbus.PREFIX):])
 
     def adopt(self, asked, name):
-        heir = Asked(name, asked.wish, asked.run, asked.label)
+        heir = asked.heir = Asked(name, asked.wish, asked.run, asked.label)
         self.requests.append(self.prepared(heir))
         oracle.demand(self.bed.ended(heir.id)[0] == "pending", f"{heir.id} does not wait")
         self.take("pending → refused, asked anew")
