@@ -24,7 +24,7 @@ gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib  # noqa: E402
 
 from undersign_test import bus as raw  # noqa: E402
-from undersign_test import private_bus, tap  # noqa: E402
+from undersign_test import private_bus, tap, world  # noqa: E402
 
 NAME, PATH = "org.undersign1.Admin", "/org/undersign1/Admin"
 ROOT = os.path.join(HERE, "../..")
@@ -221,6 +221,34 @@ class Share(Base):
         for _ in range(8):
             self.assertEqual(answers.get(timeout=60).name, raw.ERROR + "Refused")
         self.assertEqual(self.handed_over(), [])
+
+    def test_who_leaves_keeps_no_place(self):
+        """All eight that may wait leave while polkit is asked; the daemon has heard of it."""
+        self.allow("halt")
+        self.mock("SimulateHang", "(b)", (True,))
+        leaver = Caller(self.address)
+        name = leaver.bus.get_unique_name()
+        for _ in range(8):
+            leaver.bus.send_message(leaver.message("Halt", "(s)", ("gone",)),
+                                    Gio.DBusSendMessageFlags.NONE)
+        with self.assertRaises(raw.BusError) as caught:
+            leaver.call("Halt", "(s)", ("one more",))
+        self.assertEqual(caught.exception.name, raw.ERROR + "LimitExceeded")
+        leaver.bus.close_sync(None)
+        world.wait_until(lambda: not self.owned(name), "it has left the bus")
+        self.mock("SimulateHang", "(b)", (False,))
+        self.mock("ReleaseHangingCalls", "()", ())
+        world.wait_until(self.halts, "its places are free")
+        self.assertIn(f"35 ({os.getuid()}, 'here')", self.handed_over())
+
+    def halts(self):
+        """Whether there is a place to ask polkit."""
+        try:
+            self.caller.call("Halt", "(s)", ("here",))
+        except raw.BusError as error:
+            self.assertEqual(error.name, raw.ERROR + "LimitExceeded")
+            return False
+        return True
 
     @staticmethod
     def ask(caller, answers):
