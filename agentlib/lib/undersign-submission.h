@@ -125,7 +125,8 @@ void us_submission_set_claim (UsSubmission *submission, const char *claim);
 /**
  * us_submission_set_idempotency_key:
  * @submission: a submission
- * @key: (nullable): the same key gives the same request and its outcome, for good
+ * @key: (nullable): the same key gives the same request and its outcome, for good, and of one that
+ *   was refused what took its place
  */
 void us_submission_set_idempotency_key (UsSubmission *submission, const char *key);
 

@@ -124,14 +124,16 @@ decision_check (const char *word, const char *reason, GError **error)
 
 /*
  * set_stands_no_more: why a request can't be approved any more.  Whatever the policy of now finds
- * wrong with it, it is another one than was prepared.
+ * wrong with it, it is another one than was prepared.  Not so where the initiator is no user: the
+ * directory may be away.
  */
 static void
 set_stands_no_more (GError **error, const GError *found)
 {
   if (refusal_is_final (found) && !us_error_has_reason (found, US_REASON_RECORD_CHANGED) &&
       !us_error_has_reason (found, US_REASON_BAD_SEAL) &&
-      !us_error_has_reason (found, US_REASON_DEADLINE_PASSED))
+      !us_error_has_reason (found, US_REASON_DEADLINE_PASSED) &&
+      !us_error_has_reason (found, US_REASON_IDENTITY))
     us_error_set (error, US_ERROR_REFUSED, US_REASON_RECORD_CHANGED,
                   "it could not be asked for any more: %s", found->message);
   else
