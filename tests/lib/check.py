@@ -22,8 +22,9 @@ SANITIZERS = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "--buildtype
 RELEASE = ["--buildtype=debugoptimized", "-Dc_args=-g0"]
 # Of what no distribution ships: it links the same in a third of the time.
 LINKER = {"CC_LD": "lld"}
-# Two clients of MCP that others wrote, of the many of tests/clients, and of the first not all.
-CLIENTS = ["mcp-python/read", "mcp-python/denied", "mcp-python/changed", "mcp-typescript"]
+# Two clients of MCP that others wrote, of the many of tests/clients, and what shows most of each.
+CLIENTS = ["mcp-python/read", "mcp-python/changed", "mcp-typescript/denied",
+           "mcp-typescript/changed", "mcp-typescript/retry"]
 # Of tests/system: 20,000 steps of the release.
 MODEL = "model"
 # What tests/system has of the build beside what is installed.
