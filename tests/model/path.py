@@ -74,8 +74,11 @@ class Path(failing.Failing, model.Model):
     def step(self):
         self.count += 1
         self.expire_soon()
-        step = self.chance.choice(self.steps) if self.count % 8 \
-            else self.rare[self.count // 8 % len(self.rare)]
+        if self.count % 8:
+            step = self.chance.choice(self.steps)
+        else:
+            step = self.rare[self.count // 8 % len(self.rare)]
+            self.bed.oracle.rest()
         try:
             step()
             self.bed.look()

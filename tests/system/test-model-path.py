@@ -17,5 +17,5 @@ import path  # noqa: E402
 from undersign_test import crash, crashbus  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(drive.main("model-path", crashbus.BusBed(forks=not crash.sanitized()), path.Path,
-                        60 if crash.sanitized() else 300, 200))
+    sys.exit(drive.main("model-path", crashbus.BusBed(forks=not crash.sanitized(), stays=True),
+                        path.Path, 60 if crash.sanitized() else 500, 200))
