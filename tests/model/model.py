@@ -50,6 +50,7 @@ TRANSITIONS = {
     "new → refused: halted", "new → refused: intent-unknown", "new → refused: policy",
     "ended → refused", "unapproved → refused", "halted → refused", "kill", "restart", "runner",
     "reboot", "policy", "revoke", "halt", "resume", "clock", "harmed", "asked",
+    "superseded by what ran", "approved → the one before ran",
 }
 NOTHING = oracle.Seen()
 
@@ -107,6 +108,8 @@ class Tracked:
         self.deadline = deadline
         self.state, self.agreed = "pending", None
         self.approvals = set()  # (user, credential)
+        self.before = None      # the one that it supersedes, where no broker ever ended that
+        self.heir = None        # of those that supersede it, the one that ran
 
     @property
     def action(self):
@@ -243,6 +246,9 @@ class Model:
             found.append("approved → record changed")
         if self.blocked(tracked.wish, tracked):
             found.append("approved → wish unknown")
+        if tracked.before is not None and (tracked.before.state in RAN
+                                           or tracked.before.heir not in (None, tracked)):
+            found.append("approved → the one before ran")
         return found
 
     def active(self, tracked):
@@ -302,8 +308,10 @@ class Model:
         tracked = self.pick(lambda one: not one.has_ended and (
             one.request.decision == "allow" or one.approvals)) if self.chance.random() < 0.8 \
             else self.pick()
-        if tracked is None:
-            return
+        if tracked is not None:
+            self.hand_over(tracked)
+
+    def hand_over(self, tracked):
         obstacles = self.obstacles(tracked)
         enough = len(self.active(tracked)) >= self.needed(tracked)
         sure = enough and len(self.active(tracked)) == len(tracked.approvals)
@@ -326,6 +334,11 @@ class Model:
     def ran(self, tracked, outcome, before):
         tracked.state = outcome
         self.take(f"{before} → {outcome}")
+        if tracked.before is not None and tracked.before.heir is None:
+            tracked.before.heir = tracked
+            if not tracked.before.has_ended:
+                tracked.before.state = "superseded"
+                self.take("superseded by what ran")
 
     def ask(self):
         """What the executor itself says of one."""
@@ -377,12 +390,20 @@ class Model:
         self.take("pending → denied, signed")
 
     def supersede(self):
-        """The older one is closed; the new one stands for itself."""
-        older = self.pick(lambda one: one.state == "pending")
+        """The older one is closed, or is left to the ledger: of both only one may run, then."""
+        state = self.chance.choice(("pending", "allowed"))
+        older = self.pick(lambda one: one.state == state)
         if older is None:
             return
-        if self.submit(supersedes=older.request) is not None:
+        newer = self.submit(supersedes=older.request, action=self.chance.choice((None, older.action)))
+        if newer is None:
+            return
+        if self.chance.random() < 0.5:
             self.end(older, "superseded")
+            return
+        newer.before = older
+        for tracked in self.chance.sample((older, newer), self.chance.choice((0, 1, 2, 2))):
+            self.hand_over(tracked)
 
     # --- a machine that fails ---
 

@@ -3,7 +3,7 @@
 """Random sequences of everything that may happen to requests, against executor, runner and module.
 
 Usage: test-model.py [STEPS [SEED]]; SEED "random" makes one up.  Each run prints its seed and goes
-the same way with it, but for what a kill meets.  With 1500 steps and more it fails where a
+the same way with it, but for what a kill meets.  With 3000 steps and more it fails where a
 transition was never taken.
 """
 
@@ -20,4 +20,4 @@ from undersign_test import crash  # noqa: E402
 
 if __name__ == "__main__":
     sys.exit(drive.main("model", crash.Bed(forks=not crash.sanitized(), stays=True), model.Model,
-                        300 if crash.sanitized() else 20000, 1500))
+                        300 if crash.sanitized() else 20000, 3000))

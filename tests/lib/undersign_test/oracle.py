@@ -278,7 +278,7 @@ class Oracle:
         older = details.get("supersedes")
         if older is not None:
             demand(not self.seen.setdefault(older, Seen()).consumed, f"{name}: {older} ran before")
-            self.seen[older].closed = "superseded"
+            self.seen[older].closed = self.seen[older].closed or "superseded"
         self._check_answers(db, name, seen)
 
     def _check_answers(self, db, name, seen):
