@@ -231,6 +231,16 @@ check_decision (Executor *executor, const Proposal *proposal, const Record *reco
   g_assert (decision_lifetime (decision) <= POLICY_LIFETIME_MAX);
 }
 
+/* What is decided before its facts are known is decided of the same intent. */
+static void
+check_draft (Executor *executor, const Proposal *proposal, const Record *record)
+{
+  g_autoptr (Record) draft = proposal_draft (executor, proposal, NULL);
+
+  g_assert (draft != NULL);
+  g_assert (digest_equal (record_intent (draft), record_intent (record)));
+}
+
 static void
 check_proposal (Executor *executor, const Proposal *proposal, GVariant *facts)
 {
@@ -247,6 +257,7 @@ check_proposal (Executor *executor, const Proposal *proposal, GVariant *facts)
   g_assert (g_bytes_equal (record_bytes (record), record_bytes (again)));
   g_assert (strcmp (record_action_id (record), proposal->action->id) == 0);
   check_record (record);
+  check_draft (executor, proposal, record);
   check_decision (executor, proposal, record);
   check_kinds (proposal->action);
 }
