@@ -46,7 +46,8 @@ BODY = "The salaries are in the annex"
 def command(*argv, text=None, status=0, timeout=180):
     """Runs @argv as root; what it printed.  It must end with @status, None: with any."""
     done = subprocess.run(argv, input=text, stdin=subprocess.DEVNULL if text is None else None,
-                          capture_output=True, text=True, timeout=timeout, check=False)
+                          capture_output=True, text=True, errors="replace", timeout=timeout,
+                          check=False)
     if status is not None and done.returncode != status:
         raise AssertionError(f"{' '.join(argv)}: {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout
