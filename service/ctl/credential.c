@@ -3,12 +3,13 @@
  * undersignctl credential set, remove.  The secret comes from standard input, or is asked for on a
  * terminal without showing it; it is never an argument and is kept in locked memory only.
  */
-#include "service/base/secret.h"
+#include "service/ctl/credential.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/file.h"
 #include "service/base/memfd.h"
+#include "service/base/secret.h"
 #include "service/ctl/bus.h"
 #include "service/ctl/ctl.h"
 #include "service/ctl/output.h"
@@ -33,7 +34,7 @@ static const GOptionEntry set_options[] = {
 
 /* One line from a terminal, not echoed.  The terminal's own buffer ends it at a line feed. */
 static Secret *
-secret_ask (GError **error)
+secret_ask (const char *prompt, GError **error)
 {
   g_autoptr (Secret) line = secret_new (4096);
   struct termios before, quiet;
@@ -46,8 +47,9 @@ secret_ask (GError **error)
     }
   quiet = before;
   quiet.c_lflag &= ~(tcflag_t) (ECHO | ECHOE | ECHOK | ECHONL);
-  fputs ("Secret: ", stderr);
+  /* In this order: what is typed once the prompt is there is neither shown nor thrown away. */
   tcsetattr (STDIN_FILENO, TCSAFLUSH, &quiet);
+  fputs (prompt, stderr);
   got = read (STDIN_FILENO, secret_data (line), secret_size (line));
   tcsetattr (STDIN_FILENO, TCSAFLUSH, &before);
   fputc ('\n', stderr);
@@ -63,7 +65,7 @@ static Secret *
 secret_get (GError **error)
 {
   g_autoptr (Secret) secret = isatty (STDIN_FILENO)
-                                  ? secret_ask (error)
+                                  ? secret_ask ("Secret: ", error)
                                   : secret_new_read (STDIN_FILENO, SECRET_MAX, error);
   gsize len = 0;
 
@@ -103,21 +105,48 @@ secret_offer (Secret *secret, GError **error)
 }
 
 static gboolean
+secret_give (Ctl *ctl, const char *module, const char *name, Secret *secret, GError **error)
+{
+  int fd = secret_offer (secret, error);
+  g_autoptr (GVariant) reply = NULL;
+
+  if (fd < 0)
+    return FALSE;
+  reply = bus_call (ctl, "SetCredential", g_variant_new ("(ssh)", module, name, 0), fd, "()", error);
+  close (fd);
+  return reply != NULL;
+}
+
+gboolean
+credential_account (Ctl *ctl, const char *module, const char *name, const char *user, GError **error)
+{
+  g_autoptr (Secret) password = secret_ask ("  Password: ", error);
+  g_autoptr (Secret) both = NULL;
+  gsize length = strlen (user), more = 0;
+
+  if (password == NULL)
+    return FALSE;
+  more = secret_size (password);
+  if (secret_data (password)[more - 1] == '\n')
+    more--;
+  if (more == 0)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                         "there is no password");
+  both = secret_new (length + 1 + more);
+  if (both == NULL)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "no locked memory");
+  memcpy (secret_data (both), user, length);
+  secret_data (both)[length] = '\n';
+  memcpy (secret_data (both) + length + 1, secret_data (password), more);
+  return secret_give (ctl, module, name, both, error);
+}
+
+static gboolean
 run_set (Ctl *ctl, char **arguments, GError **error)
 {
   g_autoptr (Secret) secret = secret_get (error);
-  g_autoptr (GVariant) reply = NULL;
-  int fd = -1;
 
-  if (secret == NULL)
-    return FALSE;
-  fd = secret_offer (secret, error);
-  if (fd < 0)
-    return FALSE;
-  reply = bus_call (ctl, "SetCredential", g_variant_new ("(ssh)", arguments[0], arguments[1], 0),
-                    fd, "()", error);
-  close (fd);
-  if (reply == NULL)
+  if (secret == NULL || !secret_give (ctl, arguments[0], arguments[1], secret, error))
     return FALSE;
   output_done (ctl->json, "stored; the module has it at the next start of its runner");
   return TRUE;

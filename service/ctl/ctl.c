@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const CtlVerb *const groups[] = { status_verbs,    policy_verbs,  audit_verbs,
+static const CtlVerb *const groups[] = { setup_verbs,     status_verbs,    policy_verbs,  audit_verbs,
                                          execution_verbs, stats_verbs,   passkey_verbs,
                                          credential_verbs, agent_verbs };
 

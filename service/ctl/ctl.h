@@ -59,6 +59,7 @@ extern const CtlVerb stats_verbs[];
 extern const CtlVerb passkey_verbs[];
 extern const CtlVerb credential_verbs[];
 extern const CtlVerb agent_verbs[];
+extern const CtlVerb setup_verbs[];
 
 /* ctl_bad_word: for a verb that is given a word that can't be what it must be, before it does
  * anything: FALSE with bad-value, and CTL_EXIT_USAGE.  @format should hold the word. */

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the steps of undersignctl setup are made of: a question, a file, a program that runs as the
+ * agent, a request that a person answers.  A file that is there is never changed.
+ */
+#include "service/ctl/setup.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/file.h"
+#include "service/ctl/output.h"
+#include "service/record/rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CATALOGUE_MAX (64 * 1024)
+#define TRIES_MAX 100
+
+static const JsonLimits answer_limits = { 64 * 1024, 8, 16 * 1024, 256 };
+
+gboolean
+setup_answer (char **value,
+              const char *question,
+              const char *fallback,
+              const char *(*good) (const char *answer),
+              GError **error)
+{
+  g_autofree char *line = NULL;
+  size_t size = 0;
+
+  for (;;)
+    {
+      const char *fault = NULL;
+
+      if (*value == NULL)
+        {
+          if (fallback != NULL)
+            printf ("  %s [%s] ", question, fallback);
+          else
+            printf ("  %s ", question);
+          fflush (stdout);
+          if (getline (&line, &size, stdin) < 0)
+            return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                                 "there was no answer to: %s", question);
+          g_strstrip (line);
+          if (line[0] == '\0' && fallback == NULL)
+            continue;
+          *value = g_strdup (line[0] != '\0' ? line : fallback);
+        }
+      fault = good != NULL ? good (*value) : NULL;
+      if (fault == NULL)
+        return TRUE;
+      output_field (*value, fault);
+      g_clear_pointer (value, g_free);
+    }
+}
+
+void
+setup_done (const char *what, const char *path)
+{
+  printf ("  %s%s%s\n", what, path != NULL ? " " : "", path != NULL ? path : "");
+  fflush (stdout);
+}
+
+void
+setup_wrote (const char *path)
+{
+  setup_done ("wrote", path);
+}
+
+gboolean
+setup_write (const char *path, const char *text, gboolean *out_wrote, GError **error)
+{
+  g_autofree char *dir = g_path_get_dirname (path);
+  g_autofree char *temporary = g_strdup_printf ("%s/.%s.new", dir, strrchr (path, '/') + 1);
+  gboolean good = FALSE;
+  int fd = -1;
+
+  *out_wrote = FALSE;
+  if (access (path, F_OK) == 0)
+    {
+      setup_done ("there is", path);
+      return TRUE;
+    }
+  if (g_mkdir_with_parents (dir, 0755) != 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %s", dir,
+                         g_strerror (errno));
+  unlink (temporary);
+  fd = open (temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd >= 0)
+    {
+      good = fd_write_all (fd, text, strlen (text), NULL) && fsync (fd) == 0;
+      close (fd);
+      /* link() where rename() would replace what somebody else put there meanwhile. */
+      good = good && link (temporary, path) == 0;
+    }
+  if (!good)
+    us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot write %s: %s", path,
+                  g_strerror (errno));
+  unlink (temporary);
+  if (good)
+    setup_wrote (path);
+  *out_wrote = good;
+  return good;
+}
+
+char *
+setup_fill (const Setup *setup, const char *name, const char *const *pairs, GError **error)
+{
+  g_autofree char *path =
+      g_build_filename (setup->ctl->config->data_dir, "catalogue", name, NULL);
+  g_autoptr (GBytes) bytes = file_read_trusted (AT_FDCWD, path, setup->ctl->config->policy_owner,
+                                                CATALOGUE_MAX, error);
+  g_autoptr (GString) text = NULL;
+
+  if (bytes == NULL)
+    return NULL;
+  text = g_string_new_len (g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  for (gsize i = 0; pairs[i] != NULL; i += 2)
+    {
+      g_autofree char *mark = g_strdup_printf ("@%s@", pairs[i]);
+
+      g_string_replace (text, mark, pairs[i + 1], 0);
+    }
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+/* In the child: a session of its own, and nobody's rights but those of the user. */
+static void
+become (gpointer data)
+{
+  const struct passwd *user = data;
+
+  setsid ();
+  if (user->pw_uid != 0 &&
+      (initgroups (user->pw_name, user->pw_gid) != 0 ||
+       setresgid (user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
+       setresuid (user->pw_uid, user->pw_uid, user->pw_uid) != 0))
+    _exit (127);
+}
+
+char *
+setup_run_as (const char *user, const char *const *argv, int *out_status, GError **error)
+{
+  struct passwd *entry = getpwnam (user);
+  g_autofree char *home = NULL;
+  g_autoptr (GError) reason = NULL;
+  g_auto (GStrv) environment = NULL;
+  char *output = NULL;
+
+  if (entry == NULL)
+    {
+      us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, "there is no user %s", user);
+      return NULL;
+    }
+  home = g_strconcat ("HOME=", entry->pw_dir, NULL);
+  environment = g_strdupv (
+      (char **) (const char *const[]){ "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", home, NULL });
+  if (!g_spawn_sync ("/", (char **) argv, environment, G_SPAWN_SEARCH_PATH_FROM_ENVP, become, entry,
+                     &output, NULL, out_status, &reason))
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s", reason->message);
+      return NULL;
+    }
+  return output;
+}
+
+/* What undersign-agent says as JSON: one member of it, "" where there is none.  (transfer full) */
+static char *
+member (const char *json, const char *name)
+{
+  g_autoptr (JsonTree) tree = json_tree_parse (json, strlen (json), &answer_limits, NULL);
+  const char *value = json_tree_get_string (tree, name);
+
+  return g_strdup (value != NULL ? value : "");
+}
+
+/* One request: its last state as JSON.  @out_waited: whether it waited for a person just now. */
+static char *
+ask_once (const Setup *setup,
+          const char *key,
+          const char *action,
+          const char *const *words,
+          gboolean *out_waited,
+          GError **error)
+{
+  g_autofree char *option = g_strconcat ("--idempotency-key=", key, NULL);
+  const char *const first[] = { "undersign-agent", "request", action, option, "--run=setup", "--json" };
+  g_autoptr (GPtrArray) argv = g_ptr_array_new ();
+  g_autofree char *said = NULL;
+  g_autofree char *request = NULL;
+  g_autofree char *state = NULL;
+  int status = 0;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (first); i++)
+    g_ptr_array_add (argv, (gpointer) first[i]);
+  for (gsize i = 0; words[i] != NULL; i++)
+    g_ptr_array_add (argv, (gpointer) words[i]);
+  g_ptr_array_add (argv, NULL);
+  said = setup_run_as (setup->user, (const char *const *) argv->pdata, &status, error);
+  if (said == NULL)
+    return NULL;
+  request = member (said, "request");
+  state = member (said, "state");
+  *out_waited = strcmp (state, "pending") == 0;
+  if (!*out_waited)
+    return g_steal_pointer (&said);
+  printf ("  %s asks; now %s, in a session of theirs:\n      undersign approve %.8s\n", setup->agent,
+          setup->approver, request);
+  fflush (stdout);
+  return setup_run_as (
+      setup->user, (const char *const[]){ "undersign-agent", "wait", request, "--json", NULL }, &status,
+      error);
+}
+
+gboolean
+setup_request (const Setup *setup,
+               const char *key,
+               const char *action,
+               const char *const *words,
+               GError **error)
+{
+  for (guint i = 1; i <= TRIES_MAX; i++)
+    {
+      g_autofree char *numbered = g_strdup_printf ("%s-%u", key, i);
+      gboolean waited = FALSE;
+      g_autofree char *said = ask_once (setup, numbered, action, words, &waited, error);
+      g_autofree char *executed = NULL;
+      g_autofree char *state = NULL;
+      g_autofree char *shown = NULL;
+
+      if (said == NULL)
+        return FALSE;
+      executed = member (said, "executed");
+      state = member (said, "state");
+      if (strcmp (executed, "yes") == 0)
+        {
+          setup_done ("approved and executed:", action);
+          return TRUE;
+        }
+      /* Refused at once, not known to have ended, or just answered: another try would not help, do
+       * harm, or be a nuisance.  What ended in an earlier run of setup is asked for anew. */
+      if (state[0] == '\0' || strcmp (executed, "no") != 0 || waited)
+        {
+          shown = escape_line (said);
+          return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s: %s", action, shown);
+        }
+      output_field (action, state);
+    }
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_LIMIT, "%s was never executed", action);
+}

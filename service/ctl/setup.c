@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * undersignctl setup: from an installed service to the first approved action.  Each step says what it
+ * found or the file that it wrote, and changes nothing that is there, so that it can be run again after
+ * whatever went wrong.  It makes no passkey and approves nothing: a person does, in a session of theirs.
+ */
+#include "service/ctl/setup.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/ctl/bus.h"
+#include "service/ctl/credential.h"
+#include "service/ctl/output.h"
+#include "service/policy/check.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SYSUSERS_DIR "/etc/sysusers.d"
+#define AGENTS_DIR "/var/lib/undersign-agents"
+#define CREDENTIAL_DIR "/etc/credstore.encrypted"
+#define CREDENTIAL "mail"
+#define AGENT_MAX 24
+#define POLL_SECONDS 1
+
+static Setup given; /* what the command line says */
+
+static const GOptionEntry setup_options[] = {
+  { "agent", 0, 0, G_OPTION_ARG_STRING, &given.agent, "The agent's name", "NAME" },
+  { "owner", 0, 0, G_OPTION_ARG_STRING, &given.owner, "The person it acts for", "USER" },
+  { "approver", 0, 0, G_OPTION_ARG_STRING, &given.approver, "The person who approves", "USER" },
+  { "passkeys", 0, 0, G_OPTION_ARG_STRING, &given.passkeys, "The kinds of passkeys that count",
+    "KINDS" },
+  { "client", 0, 0, G_OPTION_ARG_STRING, &given.client, "The client of MCP that it uses", "CLIENT" },
+  { "server", 0, 0, G_OPTION_ARG_STRING, &given.server, "The mail server", "HOST:PORT" },
+  { "from", 0, 0, G_OPTION_ARG_STRING, &given.from, "Whom mails are from", "ADDRESS" },
+  { "to", 0, 0, G_OPTION_ARG_STRING, &given.to, "Who gets the first mail", "ADDRESS" },
+  G_OPTION_ENTRY_NULL,
+};
+
+static const char *
+person_fault (const char *name)
+{
+  return getpwnam (name) != NULL ? NULL : "there is no such user";
+}
+
+static const char *
+agent_fault (const char *name)
+{
+  if (name[0] < 'a' || name[0] > 'z' || strlen (name) > AGENT_MAX ||
+      strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen (name))
+    return "it is of small letters, digits and hyphens, 24 at most, and a letter comes first";
+  return NULL;
+}
+
+static const char *
+passkeys_fault (const char *kinds)
+{
+  g_auto (GStrv) words = g_strsplit (kinds, " ", -1);
+  static const char *const known[] = { "hardware", "unattested", "synced", "phone", "software", NULL };
+
+  for (gsize i = 0; words[i] != NULL; i++)
+    if (!g_strv_contains (known, words[i]))
+      return "the kinds are hardware, unattested, synced, phone and software";
+  return NULL;
+}
+
+/* What could leave its line, or be no word of a policy file. */
+static const char *
+word_fault (const char *text)
+{
+  for (const char *c = text; *c != '\0'; c++)
+    if (!g_ascii_isgraph (*c))
+      return "it has no spaces, and no letters beyond ASCII";
+  return NULL;
+}
+
+static char *
+policy_path (const Setup *setup, const char *folder, const char *name, const char *suffix)
+{
+  return g_strdup_printf ("%s/%s/%s%s", setup->ctl->config->config_dir, folder, name, suffix);
+}
+
+/* NULL where there is none.  (transfer full) */
+static char *
+file_text (const char *path)
+{
+  char *text = NULL;
+
+  return g_file_get_contents (path, &text, NULL, NULL) ? text : NULL;
+}
+
+/* --- the steps --- */
+
+static gboolean
+step_service (Setup *setup, GError **error)
+{
+  g_autoptr (GVariant) reply = bus_call (setup->ctl, "Status", NULL, -1, "(a{sv})", error);
+  g_autoptr (GVariant) status = NULL;
+  const char *halted = "";
+
+  if (reply == NULL)
+    {
+      us_error_about (error, "the service; is it enabled? systemctl enable --now "
+                             "undersign-executor.socket undersign-runner@null.socket "
+                             "undersign-runner@mail.socket");
+      return FALSE;
+    }
+  status = g_variant_get_child_value (reply, 0);
+  g_variant_lookup (status, "halted", "&s", &halted);
+  if (halted[0] != '\0')
+    return us_error_set (error, US_ERROR_HALTED, US_REASON_HALTED, "execution is halted: %s", halted);
+  setup_done ("the service answers", NULL);
+  return TRUE;
+}
+
+/* The value of a key that stands once in a file of policy. */
+static char *
+key_value (const char *text, const char *key)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  for (gsize i = 0; lines[i] != NULL; i++)
+    if (g_str_has_prefix (lines[i], key))
+      return g_strdup (lines[i] + strlen (key));
+  return NULL;
+}
+
+static gboolean
+user_make (Setup *setup, GError **error)
+{
+  g_autofree char *path = g_strdup_printf (SYSUSERS_DIR "/undersign-agent-%s.conf", setup->agent);
+  g_autofree char *text = g_strdup_printf ("# An agent of Undersign: undersign-policy(5).\n"
+                                           "u %s - \"Undersign agent %s of %s\" " AGENTS_DIR "/%s\n",
+                                           setup->user, setup->agent, setup->owner, setup->agent);
+  const char *const argv[] = { "systemd-sysusers", path, NULL };
+  g_autofree char *output = NULL;
+  gboolean wrote = FALSE;
+  int status = 0;
+
+  if (getpwnam (setup->user) != NULL)
+    {
+      setup_done ("there is the user", setup->user);
+      return TRUE;
+    }
+  if (!setup_write (path, text, &wrote, error))
+    return FALSE;
+  output = setup_run_as ("root", argv, &status, error);
+  if (output == NULL)
+    return FALSE;
+  if (status != 0 || getpwnam (setup->user) == NULL)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                         "systemd-sysusers made no user %s: %s", setup->user, output);
+  return TRUE;
+}
+
+static gboolean
+home_make (Setup *setup, GError **error)
+{
+  const struct passwd *user = getpwnam (setup->user);
+
+  setup->home = g_strdup (user->pw_dir);
+  if (g_file_test (setup->home, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  if (g_mkdir_with_parents (AGENTS_DIR, 0755) != 0 || mkdir (setup->home, 0700) != 0 || chown (setup->home, user->pw_uid, user->pw_gid) != 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %m",
+                         setup->home);
+  setup_wrote (setup->home);
+  return TRUE;
+}
+
+static gboolean
+step_agent (Setup *setup, GError **error)
+{
+  g_autofree char *path = NULL;
+  g_autofree char *text = NULL;
+  gboolean wrote = FALSE;
+
+  if (!setup_answer (&setup->agent, "What is the agent called?", "assistant", agent_fault, error))
+    return FALSE;
+  path = policy_path (setup, "agents", setup->agent, ".agent");
+  text = file_text (path);
+  if (text != NULL)
+    {
+      setup->user = key_value (text, "User=");
+      g_free (setup->owner);
+      setup->owner = key_value (text, "Owner=");
+      if (setup->user == NULL || setup->owner == NULL)
+        return us_error_set (error, US_ERROR_POLICY_INVALID, US_REASON_POLICY_INVALID,
+                             "%s has no User= and Owner=", path);
+    }
+  else
+    {
+      setup->user = g_strdup_printf ("agent-%s", setup->agent);
+      if (!setup_answer (&setup->owner, "Which user does it act for?", g_getenv ("SUDO_USER"),
+                         person_fault, error))
+        return FALSE;
+      text = g_strdup_printf ("[Agent]\nSummary=%s\nUser=%s\nOwner=%s\n", setup->agent, setup->user,
+                              setup->owner);
+    }
+  return user_make (setup, error) && home_make (setup, error) &&
+         setup_write (path, text, &wrote, error);
+}
+
+static gboolean
+step_actions (Setup *setup, GError **error)
+{
+  g_autofree char *rehearse = policy_path (setup, "actions", "test.rehearse", ".action");
+  g_autofree char *mail = policy_path (setup, "actions", "mail.send", ".action");
+  const char *const nothing[] = { NULL };
+  g_autofree char *text = setup_fill (setup, "test.rehearse.action", nothing, error);
+  g_autofree char *mail_text = NULL;
+  gboolean wrote = FALSE;
+
+  if (text == NULL || !setup_write (rehearse, text, &wrote, error))
+    return FALSE;
+  if (access (mail, F_OK) == 0)
+    {
+      setup_done ("there is", mail);
+      return TRUE;
+    }
+  if (!setup_answer (&setup->server, "Which mail server? HOST:PORT", NULL, word_fault, error) ||
+      !setup_answer (&setup->from, "Which address are its mails from?", NULL, word_fault, error))
+    return FALSE;
+  mail_text = setup_fill (setup, "mail.send.action",
+                          (const char *const[]){ "SERVER", setup->server, "FROM", setup->from,
+                                                 "CREDENTIAL", CREDENTIAL, NULL },
+                          error);
+  return mail_text != NULL && setup_write (mail, mail_text, &wrote, error);
+}
+
+static gboolean
+step_rule (Setup *setup, GError **error)
+{
+  g_autofree char *path = policy_path (setup, "rules", setup->agent, ".rule");
+  g_autofree char *text = file_text (path);
+  gboolean wrote = FALSE;
+
+  if (text != NULL)
+    {
+      setup_done ("there is", path);
+      if (setup->approver == NULL)
+        setup->approver = key_value (text, "Approvers=");
+      /* Of several, or of a group, somebody has to be the one who is waited for. */
+      if (setup->approver != NULL && person_fault (setup->approver) != NULL)
+        g_clear_pointer (&setup->approver, g_free);
+      return setup_answer (&setup->approver, "Which user approves?", NULL, person_fault, error);
+    }
+  if (!setup_answer (&setup->approver, "Which user approves?", setup->owner, person_fault, error) ||
+      !setup_answer (&setup->passkeys,
+                     "Which passkeys count? hardware, or software for a trial", "hardware",
+                     passkeys_fault, error))
+    return FALSE;
+  text = g_strdup_printf ("[Rule %s-first]\nAgents=%s\nActions=test.rehearse mail.send\n"
+                          "Decision=ask\nApprovers=%s\nSeparation=%s\nPasskeys=%s\n",
+                          setup->agent, setup->agent, setup->approver,
+                          strcmp (setup->approver, setup->owner) == 0 ? "agent" : "agent owner",
+                          setup->passkeys);
+  return setup_write (path, text, &wrote, error);
+}
+
+/* Read before it is in force: a set with a fault would leave nothing but denials. */
+static gboolean
+step_policy (Setup *setup, GError **error)
+{
+  const CtlConfig *config = setup->ctl->config;
+  const PolicySource source = { .data_dir = config->data_dir,
+                                .config_dir = config->config_dir,
+                                .module_dir = config->module_dir,
+                                .owner = config->policy_owner };
+  g_autoptr (Policy) policy = policy_check_load (&source, &policy_names_system, error);
+  g_autoptr (GVariant) reply = NULL;
+  const char *fault = NULL;
+
+  reply = policy != NULL ? bus_call (setup->ctl, "ReloadPolicy", NULL, -1, "(s)", error) : NULL;
+  if (reply == NULL)
+    return FALSE;
+  g_variant_get (reply, "(&s)", &fault);
+  if (fault[0] != '\0')
+    return us_error_set (error, US_ERROR_POLICY_INVALID, US_REASON_POLICY_INVALID, "%s", fault);
+  setup_done ("the policy on disk is in force", NULL);
+  return TRUE;
+}
+
+static gboolean
+step_credential (Setup *setup, GError **error)
+{
+  const char *path = CREDENTIAL_DIR "/undersign-mail." CREDENTIAL;
+  g_autofree char *user = NULL;
+
+  if (access (path, F_OK) == 0)
+    {
+      setup_done ("there is", path);
+      return TRUE;
+    }
+  if (!setup_answer (&user, "Which account has the mail server?", NULL, word_fault, error) ||
+      !credential_account (setup->ctl, "mail", CREDENTIAL, user, error))
+    return FALSE;
+  setup_wrote (path);
+  return TRUE;
+}
+
+static gboolean
+has_passkey (const Setup *setup, gboolean *out_has, GError **error)
+{
+  g_autoptr (GVariant) reply = bus_call (setup->ctl, "ListPasskeys", NULL, -1, "(aa{sv})", error);
+  g_autoptr (GVariant) list = NULL;
+
+  if (reply == NULL)
+    return FALSE;
+  list = g_variant_get_child_value (reply, 0);
+  *out_has = FALSE;
+  for (gsize i = 0; i < g_variant_n_children (list); i++)
+    {
+      g_autoptr (GVariant) passkey = g_variant_get_child_value (list, i);
+      const char *user = "";
+      gboolean active = FALSE;
+
+      g_variant_lookup (passkey, "user", "&s", &user);
+      g_variant_lookup (passkey, "active", "b", &active);
+      *out_has = *out_has || (active && strcmp (user, setup->approver) == 0);
+    }
+  return TRUE;
+}
+
+/* The approver makes it; here there is only the waiting. */
+static gboolean
+step_passkey (Setup *setup, GError **error)
+{
+  gboolean has = FALSE, told = FALSE;
+
+  for (;;)
+    {
+      if (!has_passkey (setup, &has, error))
+        return FALSE;
+      if (has)
+        break;
+      if (!told)
+        printf ("  now %s, in a session of theirs:\n"
+                "      undersign passkey enrol --security-key\n"
+                "  or, for a trial and where the rule says software:  undersign passkey enrol\n"
+                "  waiting; Ctrl+C stops, and setup can be run again\n",
+                setup->approver);
+      told = TRUE;
+      fflush (stdout);
+      g_usleep (POLL_SECONDS * G_USEC_PER_SEC);
+    }
+  setup_done ("a passkey is enrolled, of", setup->approver);
+  return TRUE;
+}
+
+static gboolean
+step_client (Setup *setup, GError **error)
+{
+  g_autofree char *option = NULL;
+  g_autofree char *path = NULL;
+  g_autofree char *text = NULL;
+  gboolean wrote = FALSE;
+  int status = 0;
+
+  if (!setup_answer (&setup->client, "Which client of MCP does it use? undersign-mcp(1) names them",
+                     "claude", agent_fault, error))
+    return FALSE;
+  path = g_strdup_printf ("%s/undersign-mcp.%s", setup->home, setup->client);
+  option = g_strconcat ("--print-config=", setup->client, NULL);
+  text = setup_run_as (setup->user, (const char *const[]){ "undersign-mcp", option, NULL }, &status,
+                       error);
+  if (text == NULL)
+    return FALSE;
+  if (status != 0)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                         "undersign-mcp knows no client \"%s\"", setup->client);
+  return setup_write (path, text, &wrote, error);
+}
+
+static gboolean
+step_rehearsal (Setup *setup, GError **error)
+{
+  return setup_request (setup, "setup-rehearsal", "test.rehearse",
+                        (const char *const[]){ "target=the first action", NULL }, error);
+}
+
+static gboolean
+step_mail (Setup *setup, GError **error)
+{
+  g_autofree char *to = NULL;
+  g_autofree char *key = NULL;
+
+  if (!setup_answer (&setup->to, "Who gets the first mail?", NULL, word_fault, error))
+    return FALSE;
+  to = g_strconcat ("to=", setup->to, NULL);
+  key = g_strconcat ("setup-mail-", setup->to, NULL);
+  return setup_request (
+      setup, key, "mail.send",
+      (const char *const[]){ to, "subject=The first approved mail",
+                             "body=A person read this mail and approved it; then it was sent.", NULL },
+      error);
+}
+
+static const struct
+{
+  const char *title;
+  gboolean (*run) (Setup *setup, GError **error);
+} steps[] = {
+  { "The service", step_service },       { "The agent", step_agent },
+  { "The actions", step_actions },       { "The first rule", step_rule },
+  { "Policy in force", step_policy },    { "The mail account", step_credential },
+  { "The passkey", step_passkey },       { "The agent's client", step_client },
+  { "A rehearsal", step_rehearsal },     { "The first mail", step_mail },
+};
+
+static void
+setup_clear (Setup *setup)
+{
+  g_free (setup->agent);
+  g_free (setup->user);
+  g_free (setup->home);
+  g_free (setup->owner);
+  g_free (setup->approver);
+  g_free (setup->passkeys);
+  g_free (setup->client);
+  g_free (setup->server);
+  g_free (setup->from);
+  g_free (setup->to);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Setup, setup_clear)
+
+static gboolean
+run_setup (Ctl *ctl, char **arguments, GError **error)
+{
+  g_auto (Setup) setup = given;
+
+  given = (Setup){ 0 };
+  setup.ctl = ctl;
+  if (geteuid () != 0)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
+                         "setup writes files of root: sudo undersignctl setup");
+  if (!isatty (STDIN_FILENO) || ctl->json)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_NO_TERMINAL,
+                         "setup asks, and prints for a person: it needs a terminal");
+  umask (022);
+  for (gsize i = 0; i < G_N_ELEMENTS (steps); i++)
+    {
+      printf ("\n%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": %s\n", i + 1, G_N_ELEMENTS (steps),
+              steps[i].title);
+      fflush (stdout);
+      if (!steps[i].run (&setup, error))
+        return FALSE;
+    }
+  puts ("\nDone.  What comes next: more actions and rules, undersign-policy(5).");
+  return TRUE;
+}
+
+const CtlVerb setup_verbs[] = {
+  { "setup", "", "Lead from an installed service to the first approved action", 0, 0, setup_options,
+    run_setup },
+  { NULL, NULL, NULL, 0, 0, NULL, NULL },
+};
