@@ -30,7 +30,10 @@
 #define TIMEOUT_MS (60 * 1000)
 #define LAUNCHES_MAX 64
 #define LAUNCHES_UID_MAX 16
-#define EXIT_EXEC 203 /* systemd's, for a command that cannot be executed */
+/* What systemd says of a command that did not come to run, the first that it cannot be executed. */
+#define EXIT_EXEC 203
+#define EXIT_FIRST 200
+#define EXIT_LAST 245
 
 struct Launch
 {
@@ -136,6 +139,16 @@ launch_fail (Launch *launch, const GError *error)
     mechanism_call_answer (g_steal_pointer (&launch->call), NULL, NULL, error);
 }
 
+static void launch_answer (Launch *launch);
+
+/* A short command may have ended before systemd says that it has started. */
+static gboolean
+launch_was_run (const Launch *launch)
+{
+  return launch->code != 0 && (launch->code != CLD_EXITED || launch->status < EXIT_FIRST ||
+                               launch->status > EXIT_LAST);
+}
+
 /* The unit is there no more: it is said to whoever waits for it. */
 static void
 launch_finish (Launch *launch)
@@ -148,6 +161,8 @@ launch_finish (Launch *launch)
 
   if (launch->launches == NULL)
     return;
+  if (launch->call != NULL && launch_was_run (launch))
+    launch_answer (launch);
   if (launch->call != NULL)
     {
       g_autoptr (GError) error = NULL;
