@@ -108,7 +108,7 @@ class Tracked:
         self.deadline = deadline
         self.state, self.agreed = "pending", None
         self.approvals = set()  # (user, credential)
-        self.before = None      # the one that it supersedes, where no broker ever ended that
+        self.before = None      # the one that it supersedes, as others may, too
         self.heir = None        # of those that supersede it, the one that ran
 
     @property
@@ -398,10 +398,10 @@ class Model:
         newer = self.submit(supersedes=older.request, action=self.chance.choice((None, older.action)))
         if newer is None:
             return
+        newer.before = older
         if self.chance.random() < 0.5:
             self.end(older, "superseded")
             return
-        newer.before = older
         for tracked in self.chance.sample((older, newer), self.chance.choice((0, 1, 2, 2))):
             self.hand_over(tracked)
 
