@@ -599,6 +599,8 @@ listener_take_signals (Listener *listener)
       case SIGINT:
       case SIGTERM:
         listener->ending = TRUE;
+        /* What is asked from now on is for the next listener, which may have other data. */
+        fd_clear (&listener->lease_fd);
         listener_retire_idle (listener);
         break;
 

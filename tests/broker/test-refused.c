@@ -168,10 +168,17 @@ test_left_to_executor (Bed *bed, gconstpointer config)
     { "hr.kim", "mail.send", "@a(sv) []", 0, FALSE },
     { "", "mail.send", large, 0, FALSE },
     { "", "mail.send", "[('to', <['a@example.com']>), ('subject', <'a'>)]", 0, FALSE },
+    { "", "slow.send", "[('none', <'x'>)]", 0, FALSE },
   };
   g_autoptr (Caller) agent = NULL;
   g_autofree char *run = NULL;
 
+  fake_policy (bed->fake, "actions/slow.send.action",
+               "[Action]\nSummary=Look long\nEffect=reversible\n[Executor]\nModule=null\n"
+               "[Argument text]\nLabel=Text\nType=line\nPattern=[a-z]{1,8}\n");
+  fake_policy (bed->fake, "rules/slow.rule",
+               "[Rule slow]\nAgents=offboarding\nActions=slow.send\nDecision=ask\n"
+               "Approvers=it.lead\nPasskeys=phone\n");
   restart_with_lease (bed, TRUE);
   agent = bed_caller (bed, FAKE_AGENT);
   run = caller_open_run (agent, "ticket"); /* so that the policy has been asked for */
