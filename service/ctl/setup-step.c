@@ -3,6 +3,8 @@
  * What the steps of undersignctl setup are made of: a question, a file, a program that runs as the
  * agent, a request that a person answers.  A file that is there is never changed.
  */
+#include "config.h"
+
 #include "service/ctl/setup.h"
 
 #include "dbus/error.h"
@@ -163,7 +165,8 @@ setup_run_as (const char *user, const char *const *argv, int *out_status, GError
     }
   home = g_strconcat ("HOME=", entry->pw_dir, NULL);
   environment = g_strdupv (
-      (char **) (const char *const[]){ "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", home, NULL });
+      (char **) (const char *const[]){ "PATH=" UNDERSIGN_BIN_DIR ":/usr/sbin:/usr/bin:/sbin:/bin",
+                                             "LANG=C.UTF-8", home, NULL });
   if (!g_spawn_sync ("/", (char **) argv, environment, G_SPAWN_SEARCH_PATH_FROM_ENVP, become, entry,
                      &output, NULL, out_status, &reason))
     {

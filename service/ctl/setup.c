@@ -23,7 +23,7 @@
 #define AGENTS_DIR "/var/lib/undersign-agents"
 #define CREDENTIAL_DIR "/etc/credstore.encrypted"
 #define CREDENTIAL "mail"
-#define AGENT_MAX 24
+#define AGENT_MAX 25
 #define POLL_SECONDS 1
 
 static Setup given; /* what the command line says */
@@ -165,7 +165,8 @@ home_make (Setup *setup, GError **error)
   setup->home = g_strdup (user->pw_dir);
   if (g_file_test (setup->home, G_FILE_TEST_IS_DIR))
     return TRUE;
-  if (g_mkdir_with_parents (AGENTS_DIR, 0755) != 0 || mkdir (setup->home, 0700) != 0 || chown (setup->home, user->pw_uid, user->pw_gid) != 0)
+  if (g_mkdir_with_parents (AGENTS_DIR, 0755) != 0 || mkdir (setup->home, 0700) != 0 ||
+      chown (setup->home, user->pw_uid, user->pw_gid) != 0)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %m",
                          setup->home);
   setup_wrote (setup->home);
@@ -247,12 +248,15 @@ step_rule (Setup *setup, GError **error)
       /* Of several, or of a group, somebody has to be the one who is waited for. */
       if (setup->approver != NULL && person_fault (setup->approver) != NULL)
         g_clear_pointer (&setup->approver, g_free);
+      g_free (setup->passkeys);
+      setup->passkeys = key_value (text, "Passkeys=");
       return setup_answer (&setup->approver, "Which user approves?", NULL, person_fault, error);
     }
   if (!setup_answer (&setup->approver, "Which user approves?", setup->owner, person_fault, error) ||
       !setup_answer (&setup->passkeys,
-                     "Which passkeys count? hardware, or software for a trial", "hardware",
-                     passkeys_fault, error))
+                     "Which passkeys count? unattested (any security key), hardware (one whose maker\n"
+                     "  undersign-admin(8) trusts), or software, for a trial",
+                     "unattested", passkeys_fault, error))
     return FALSE;
   text = g_strdup_printf ("[Rule %s-first]\nAgents=%s\nActions=test.rehearse mail.send\n"
                           "Decision=ask\nApprovers=%s\nSeparation=%s\nPasskeys=%s\n",
@@ -296,11 +300,21 @@ step_credential (Setup *setup, GError **error)
       setup_done ("there is", path);
       return TRUE;
     }
-  if (!setup_answer (&user, "Which account has the mail server?", NULL, word_fault, error) ||
+  if (!setup_answer (&user, "Which user name does the mail server know it by?", NULL, word_fault, error) ||
       !credential_account (setup->ctl, "mail", CREDENTIAL, user, error))
     return FALSE;
   setup_wrote (path);
   return TRUE;
+}
+
+/* Whether the rule counts it; one that names no kinds counts all but software. */
+static gboolean
+kind_counts (const Setup *setup, const char *kind)
+{
+  g_auto (GStrv) kinds = setup->passkeys != NULL ? g_strsplit (setup->passkeys, " ", -1) : NULL;
+
+  return kinds != NULL ? g_strv_contains ((const char *const *) kinds, kind)
+                       : strcmp (kind, "software") != 0;
 }
 
 static gboolean
@@ -316,12 +330,13 @@ has_passkey (const Setup *setup, gboolean *out_has, GError **error)
   for (gsize i = 0; i < g_variant_n_children (list); i++)
     {
       g_autoptr (GVariant) passkey = g_variant_get_child_value (list, i);
-      const char *user = "";
+      const char *user = "", *kind = "";
       gboolean active = FALSE;
 
       g_variant_lookup (passkey, "user", "&s", &user);
+      g_variant_lookup (passkey, "kind", "&s", &kind);
       g_variant_lookup (passkey, "active", "b", &active);
-      *out_has = *out_has || (active && strcmp (user, setup->approver) == 0);
+      *out_has = *out_has || (active && strcmp (user, setup->approver) == 0 && kind_counts (setup, kind));
     }
   return TRUE;
 }
@@ -340,7 +355,8 @@ step_passkey (Setup *setup, GError **error)
         break;
       if (!told)
         printf ("  now %s, in a session of theirs:\n"
-                "      undersign passkey enrol --security-key\n"
+                "      undersign passkey enrol --security-key --unattested\n"
+                "  or, where the rule says hardware, without --unattested;\n"
                 "  or, for a trial and where the rule says software:  undersign passkey enrol\n"
                 "  waiting; Ctrl+C stops, and setup can be run again\n",
                 setup->approver);

@@ -73,7 +73,7 @@ class Setup(unittest.TestCase):
             self.answer(screen, "Which address are its mails from?", "offboarding@example.com")
             self.answer(screen, f"Which user approves? [{OWNER}]", LEAD)
             self.answer(screen, "Which passkeys count?", "software")
-            self.answer(screen, "Which account has the mail server?", mailserver.USER)
+            self.answer(screen, "Which user name does the mail server know it by?", mailserver.USER)
             screen.wait_for("Password: ")
             screen.line(mailserver.PASSWORD)
             screen.wait_for("undersign passkey enrol")
