@@ -144,7 +144,7 @@ static const char policy_text[] =
     "@rules/all.rule\n"
     "[Rule all]\n"
     "Agents=agent\n"
-    "Actions=a.b a.c\n"
+    "Actions=a.b a.c a.f\n"
     "Decision=ask\n"
     "Passkeys=software\n"
     "Approvers=owner\n"

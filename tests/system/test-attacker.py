@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from undersign_test import bus, tap, wire  # noqa: E402
 from undersign_test.denial import AGENT, LEAD, OTHER, OWNER  # noqa: E402
 from undersign_test.hostile import (  # noqa: E402
-    INTROSPECTABLE, MEMBERS, ROLES, TARGET, Attacker, Hostile, simple, wrong_signatures)
+    INTROSPECTABLE, MECHANISMS, MEMBERS, ROLES, TARGET, Attacker, Hostile, simple, wrong_signatures)
 
 
 class Messages(Attacker):
@@ -25,7 +25,7 @@ class Messages(Attacker):
         may = {bus.AGENT: (AGENT, OTHER), bus.APPROVER: (LEAD, OWNER), bus.REQUEST: (AGENT,)}
         for user in ROLES:
             def names(call, user=user):
-                if call.interface == bus.ADMIN:
+                if call.interface in MECHANISMS:
                     return ("InvalidArgument",)
                 if user in may.get(call.interface, ()) and call.member != "OpenRunFor":
                     return ("InvalidArgument",)

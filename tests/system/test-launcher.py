@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "../lib"))
 
 from undersign_test import bus, kernel, people, policy, tap, terminal, world  # noqa: E402
 
-LAUNCHER, PATH = "org.undersign1.Launcher", bus.PATH + "/Launcher"
+LAUNCHER, PATH = bus.LAUNCHER, bus.PATH + "/Launcher"
 OWNER, AGENT, UID = "hr.jones", "agent-offboarding", people.AGENTS["agent-offboarding"][0]
 HOME = f"/home/{OWNER}"
 PROJECT = f"{HOME}/project"

@@ -23,6 +23,7 @@ from . import people  # noqa: E402
 SERVICE, PATH = "org.undersign1", "/org/undersign1"
 AGENT, REQUEST = "org.undersign1.Agent", "org.undersign1.Request"
 APPROVER, ADMIN = "org.undersign1.Approver", "org.undersign1.Admin"
+LAUNCHER = "org.undersign1.Launcher"
 ERROR = "org.undersign1.Error."
 
 
@@ -252,7 +253,7 @@ class Peer:
              destination=None, timeout=120, full=False):
         """One method call: the tuple of its results, or a BusError.  @full: also type and files."""
         if destination is None:
-            destination = ADMIN if interface == ADMIN else SERVICE
+            destination = interface if interface in (ADMIN, LAUNCHER) else SERVICE
         result = self._ask("call", path, interface, member, signature, arguments, list(files),
                            destination, timeout)
         return result if full else result[0]

@@ -13,6 +13,7 @@ import glob
 import os
 import random
 import re
+import time
 import xml.etree.ElementTree as ElementTree
 
 from . import bus, wire, world
@@ -24,7 +25,9 @@ if SEED == "random":
     SEED = f"{random.randrange(1 << 64):016x}"
 TARGET = {"target": "x"}
 ROLES = (AGENT, OTHER, LEAD, OWNER, "nobody", "root")
-ADMIN_PATH = f"{bus.PATH}/Admin"
+ADMIN_PATH, LAUNCHER_PATH = f"{bus.PATH}/Admin", f"{bus.PATH}/Launcher"
+# Those that have a name of their own.
+MECHANISMS = {bus.ADMIN: ADMIN_PATH, bus.LAUNCHER: LAUNCHER_PATH}
 INTROSPECTABLE = "org.freedesktop.DBus.Introspectable"
 SIMPLE = {"s": "x", "o": "/", "u": 0, "t": 0, "b": 0, "h": 0, "ay": b"", "v": ("s", "x"),
           "a{sv}": {}, "av": [], "as": [], "y": 0, "g": "s", "d": 0.0, "a{ss}": {}}
@@ -76,7 +79,8 @@ class Hostile:
     TEXTS = ("\n", "\x1b[2J", "\u202e", "\u200b", "%s%n%s%n", "../../../etc/passwd", "$(reboot)",
              "'; DROP TABLE request; --", "\ufffe", "0" * 31, "G" * 32, "-1", "true", "null",
              "{}", "\U0010ffff", "a" * 70000)
-    PATHS = ("/", "/org", bus.PATH, ADMIN_PATH, f"{bus.PATH}/request", f"{bus.PATH}/request/_",
+    PATHS = ("/", "/org", bus.PATH, ADMIN_PATH, LAUNCHER_PATH, f"{bus.PATH}/request",
+             f"{bus.PATH}/request/_",
              f"{bus.PATH}/request/{'0' * 32}", f"{bus.PATH}/request/{'f' * 32}",
              f"{bus.PATH}/request/{'A' * 32}", "/" + "a" * 255, "/a" * 2000)
     NAMES = ("label", "part", "claim", "idempotency-key", "supersedes", "kind", "decision",
@@ -117,6 +121,8 @@ class Hostile:
 
 
 class Attacker(Denial):
+    most = {}
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -130,16 +136,21 @@ class Attacker(Denial):
             "alice", {"kind": ("s", "software"), "label": ("s", "x")}), path=ADMIN_PATH)
         self.rng = random.Random(f"{SEED} {self.id()}")
         self.admin_pid = self.pid_of_admin()
-        # A worker may go just between its two countings: then one of them is too low.
-        self.fds = {pid: max(self.fds_of(pid) for _ in range(5)) for pid in self.all_pids()}
+        # What a test leaves is found at its end, so the most there ever was at a beginning is right.
+        self.fds = {pid: max(self.most.get(pid, 0), self.settled(pid)) for pid in self.all_pids()}
+        self.most.update(self.fds)
 
     def tearDown(self):
         """Everybody is answered still, by who was there before, and nothing is left of the rest."""
         self.witness()
         self.assertEqual(self.pid_of_admin(), self.admin_pid, "another undersign-admin")
         for pid, count in self.fds.items():
-            world.wait_until(lambda pid=pid, count=count: self.fds_of(pid) <= count,
-                             f"process {pid} has closed what came to it")
+            try:
+                world.wait_until(lambda pid=pid, count=count: self.fds_of(pid) <= count,
+                                 f"process {pid} has closed what came to it")
+            except TimeoutError:
+                print(f"# {count} expected: {self.links_of(pid)}", flush=True)
+                raise
 
     # --- what is watched ---
 
@@ -153,11 +164,29 @@ class Attacker(Denial):
         return [self.processes["undersignd"], self.processes["undersign-executor"], self.admin_pid]
 
     @staticmethod
-    def fds_of(pid):
-        """But for the one that a listener has for each of its workers, who come and go."""
+    def workers_of(pid):
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            workers = len(file.read().split())
-        return len(os.listdir(f"/proc/{pid}/fd")) - workers
+            return file.read().split()
+
+    def fds_of(self, pid):
+        """But for the one that a listener has for each of its workers, who come and go."""
+        return len(os.listdir(f"/proc/{pid}/fd")) - len(self.workers_of(pid))
+
+    def settled(self, pid):
+        """The most descriptors while no worker comes or goes: one that ends has closed its own, and
+        is a child still."""
+        workers, found = None, []
+        while len(found) < 10:
+            now = self.workers_of(pid)
+            if now != workers:
+                workers, found = now, []
+            found.append(self.fds_of(pid))
+            time.sleep(0.03)
+        return max(found)
+
+    @staticmethod
+    def links_of(pid):
+        return sorted(os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd"))
 
     @staticmethod
     def memory_of(pid):
@@ -177,12 +206,12 @@ class Attacker(Denial):
         return made
 
     def path_of(self, interface):
-        if interface == bus.ADMIN:
-            return ADMIN_PATH
+        if interface in MECHANISMS:
+            return MECHANISMS[interface]
         return self.request if interface == bus.REQUEST else bus.PATH
 
     def call(self, interface, member, signature="", body=b"", path=None, files=()):
-        destination = bus.ADMIN if interface == bus.ADMIN else bus.SERVICE
+        destination = interface if interface in MECHANISMS else bus.SERVICE
         return wire.Call(destination, path or self.path_of(interface), interface, member, signature,
                          body, files)
 
