@@ -289,6 +289,22 @@ class Launcher(unittest.TestCase):
             self.assertEqual(screen.wait(), 0)
 
     @NEEDS_MAPS
+    def test_a_share_by_another_path(self):
+        os.symlink(f"{HOME}", f"{HOME}/around")
+        self.addCleanup(os.unlink, f"{HOME}/around")
+        for place, share in ((f"{HOME}/link", "."), (f"{HOME}/link/sub", PROJECT),
+                             (f"{HOME}/around/project/sub", f"{HOME}/around/project")):
+            command = ["sh", "-c", 'cd "$0" && exec undersign launch offboarding --share "$1" -- cat',
+                       place, share]
+            with terminal.Terminal(OWNER, command) as screen:
+                screen.wait_for("has the terminal")
+                known = properties()
+                self.assertEqual(dict(known)["WorkingDirectory"], os.path.realpath(place))
+                screen.type("\x04")
+                self.assertEqual(screen.wait(), 0)
+            world.wait_until(nothing_is_left, "it is gone")
+
+    @NEEDS_MAPS
     def test_read_only_and_git(self):
         with launch("offboarding", "--share", f"{PROJECT}/sub:ro", "--share", f"{PROJECT}/.git:git",
                     "--", "cat") as screen:

@@ -50,7 +50,7 @@ add_share (
     const char *text, GUnixFDList *fds, GVariantBuilder *list, char **out_path, GError **error)
 {
   const char *access = "read-write";
-  g_autofree char *path = g_strdup (text);
+  g_autofree char *path = g_strdup (text), *link = NULL;
   autofd fd = -1;
   int handle = -1;
 
@@ -70,8 +70,10 @@ add_share (
   if (handle < 0)
     return FALSE;
   g_variant_builder_add (list, "(hs)", handle, access);
-  *out_path = g_canonicalize_filename (path, NULL);
-  return TRUE;
+  /* Where the kernel has it, as the launcher says it: no link is in it. */
+  link = g_strdup_printf ("/proc/self/fd/%d", (int) fd);
+  *out_path = g_file_read_link (link, error);
+  return *out_path != NULL;
 }
 
 static gboolean
@@ -86,7 +88,7 @@ is_below (const char *path, const char *folder)
 static gboolean
 put_shares (char **shares, GUnixFDList *fds, GVariantDict *options, GError **error)
 {
-  g_autofree char *here = g_get_current_dir ();
+  g_autofree char *here = g_file_read_link ("/proc/self/cwd", NULL); /* $PWD may go by links */
   gboolean is_here = FALSE;
   GVariantBuilder list;
 
@@ -102,10 +104,10 @@ put_shares (char **shares, GUnixFDList *fds, GVariantDict *options, GError **err
           g_variant_builder_clear (&list);
           return FALSE;
         }
-      is_here = is_here || is_below (here, path);
+      is_here = is_here || (here != NULL && is_below (here, path));
     }
   g_variant_dict_insert_value (options, "shares", g_variant_builder_end (&list));
-  if (is_here)
+  if (is_here && g_utf8_validate (here, -1, NULL))
     g_variant_dict_insert (options, "directory", "s", here);
   return TRUE;
 }
