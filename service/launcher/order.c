@@ -8,6 +8,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/fd.h"
+#include "service/launcher/place.h"
 #include "service/mechanism/option.h"
 
 #include <pwd.h>
@@ -110,12 +111,44 @@ find_agent (
          find_user (agent->owner_uid, &order->ids.owner_gid, &order->owner, &order->home, error);
 }
 
+/* A unit empties a home that is not in /home: nobody may lead that elsewhere. */
+static gboolean
+check_home (const Order *order, GError **error)
+{
+  g_autofree char *flaw = NULL;
+
+  if (!home_is_emptied (order->home))
+    return TRUE;
+  flaw = path_flaw (order->home);
+  if (flaw == NULL && !path_is_steady (order->home))
+    flaw = g_strdup ("is in a folder that is not root's, or that others write");
+  return flaw == NULL || us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
+                                       "the path of the home of %s %s", order->owner, flaw);
+}
+
+static gboolean
+check_users (const Order *order, GError **error)
+{
+  return !order->exists || check_home (order, error);
+}
+
 /* --- what --- */
 
-/* An absolute path, or a name to be found among the system's programs. */
+/*
+ * An absolute path, or a name to be found among the system's programs.  systemd escapes the other
+ * words and the environment in the file of the unit, but reads signs before this one as its own.
+ */
 static gboolean
 check_program (const char *word, GError **error)
 {
+  g_autofree char *path = word[0] != '/' ? g_strconcat ("/", word, NULL) : g_strdup (word);
+  g_autofree char *flaw = path_flaw (path);
+
+  if (flaw != NULL)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                         "the command's program %s", flaw);
+  if (word[0] != '\0' && strchr ("-@+!|", word[0]) != NULL)
+    return refuse (error, "the command begins with a sign that systemd takes for its own");
   if (word[0] == '\0' || strcmp (word, ".") == 0 || strcmp (word, "..") == 0 ||
       g_str_has_suffix (word, "/"))
     return refuse (error, "the command is not the name of a program");
@@ -250,11 +283,15 @@ read_shares (GVariant *given, GUnixFDList *fds, Order *order, GError **error)
 static gboolean
 read_directory (GVariant *given, Order *order, GError **error)
 {
-  g_autofree char *canonical = NULL;
+  g_autofree char *canonical = NULL, *flaw = NULL;
 
   if (given == NULL)
     return TRUE;
   order->directory = g_variant_dup_string (given, NULL);
+  flaw = path_flaw (order->directory);
+  if (flaw != NULL)
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "the directory %s",
+                         flaw);
   canonical = g_canonicalize_filename (order->directory, "/");
   for (guint i = 0; i < order->shares->len; i++)
     {
@@ -293,7 +330,8 @@ order_read (
   if (!options_read (dict, options, OPTION_N, given, error))
     return NULL;
   /* Of an agent that is not there nothing more is read: its name is no secret, who has it is. */
-  good = find_agent (source, agent, caller, order, error) && read_command (command, order, error) &&
+  good = find_agent (source, agent, caller, order, error) && check_users (order, error) &&
+         read_command (command, order, error) &&
          read_run (given[OPTION_RUN], given[OPTION_PART], order, error) &&
          read_environment (given[OPTION_ENVIRONMENT], order, error) &&
          read_shares (given[OPTION_SHARES], fds, order, error) &&

@@ -10,6 +10,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/fd.h"
+#include "service/launcher/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -142,26 +143,19 @@ static char *
 path_of (int fd, GError **error)
 {
   g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
-  g_autofree char *path = g_file_read_link (link, NULL);
+  g_autofree char *path = g_file_read_link (link, NULL), *flaw = NULL;
 
-  if (path == NULL || path[0] != '/' || !g_utf8_validate (path, -1, NULL))
-    {
-      us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE,
-                    "the path of a folder to share is not one, or no UTF-8");
-      return NULL;
-    }
-  for (const char *c = path; *c != '\0'; c++)
-    if (g_ascii_iscntrl (*c))
-      {
-        us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE,
-                      "the path of a folder to share has a control character");
-        return NULL;
-      }
-  return g_steal_pointer (&path);
+  flaw = path != NULL ? path_flaw (path) : g_strdup ("cannot be read");
+  if (flaw == NULL)
+    return g_steal_pointer (&path);
+  us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "the path of a folder to share %s",
+                flaw);
+  return NULL;
 }
 
+/* systemd makes the path again for the mount, as root: nobody may lead that elsewhere. */
 static gboolean
-check_place (const char *path, GError **error)
+check_place (const char *path, const char *home, GError **error)
 {
   if (strcmp (path, "/") == 0)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "/ is not shared");
@@ -169,7 +163,10 @@ check_place (const char *path, GError **error)
     if (is_below (path, places[i]))
       return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE,
                            "%s is in %s, of which nothing is shared", path, places[i]);
-  return TRUE;
+  return path_is_hidden (path, home) || path_is_steady (path) ||
+         us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE,
+                       "%s is neither in a home or /tmp nor in folders that root alone writes",
+                       path);
 }
 
 /* The home itself gives away all that a person has; by its inode, since it may have two paths. */
@@ -192,14 +189,32 @@ check_home (const char *path, const struct statx *status, const char *home, GErr
   return TRUE;
 }
 
+/* What makes .git read-only would go to where a link leads. */
 static gboolean
-share_check (int fd, const char *path, uid_t owner, const char *home, GError **error)
+check_git (const Share *share, GError **error)
 {
   struct statx status;
 
-  if (!check_place (path, error))
+  if (share->access != SHARE_READ_WRITE)
+    return TRUE;
+  if (statx (share->fd, ".git", AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_TYPE, &status) != 0)
+    return errno == ENOENT ||
+           us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "cannot look at %s/.git: %s",
+                         share->path, g_strerror (errno));
+  return !S_ISLNK (status.stx_mode) ||
+         us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE,
+                       "%s/.git is a link, which cannot be kept from the agent", share->path);
+}
+
+static gboolean
+share_check (const Share *share, uid_t owner, const char *home, GError **error)
+{
+  const char *path = share->path;
+  struct statx status;
+
+  if (!check_place (path, home, error))
     return FALSE;
-  if (statx (fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status) != 0)
+  if (statx (share->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status) != 0)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "cannot look at %s: %s",
                          path, g_strerror (errno));
   if (!S_ISDIR (status.stx_mode) || status.stx_nlink == 0)
@@ -207,7 +222,7 @@ share_check (int fd, const char *path, uid_t owner, const char *home, GError **e
   if (status.stx_uid != owner)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE,
                          "%s does not belong to the owner of the agent", path);
-  return check_home (path, &status, home, error);
+  return check_home (path, &status, home, error) && check_git (share, error);
 }
 
 Share *
@@ -220,7 +235,7 @@ share_new (int fd, ShareAccess access, uid_t owner, const char *home, GError **e
   if (!check_file_system (fd, error))
     return NULL;
   share->path = path_of (fd, error);
-  if (share->path == NULL || !share_check (fd, share->path, owner, home, error))
+  if (share->path == NULL || !share_check (share, owner, home, error))
     return NULL;
   return g_steal_pointer (&share);
 }

@@ -6,7 +6,7 @@
  */
 #include "service/launcher/unit.h"
 
-#include <string.h>
+#include "service/launcher/place.h"
 
 #define STOP_USEC (5 * G_USEC_PER_SEC)
 
@@ -143,14 +143,10 @@ put_git (GVariantBuilder *builder, const Order *order)
 static void
 put_homes (GVariantBuilder *builder, const Order *order)
 {
-  static const char *const usual[] = { "/home/", "/root/", "/run/user/" };
   GVariant *empty = NULL;
 
   put_word (builder, "ProtectHome", "tmpfs");
-  for (guint i = 0; i < G_N_ELEMENTS (usual); i++)
-    if (g_str_has_prefix (order->home, usual[i]))
-      return;
-  if (!g_file_test (order->home, G_FILE_TEST_IS_DIR) || strcmp (order->home, "/") == 0)
+  if (!home_is_emptied (order->home))
     return;
   empty = g_variant_new ("(ss)", order->home, "ro,mode=0755");
   put (builder, "TemporaryFileSystem", g_variant_new_array (NULL, &empty, 1));

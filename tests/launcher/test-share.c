@@ -63,11 +63,13 @@ test_refused (Fixture *fixture, gconstpointer data)
 {
   g_autofree char *file = g_build_filename (fixture->top, "file", NULL);
   g_autofree char *link = g_build_filename (fixture->top, "link", NULL);
+  g_autofree char *spaced = g_build_filename (fixture->top, "a :b", NULL);
   g_autofree char *control = g_build_filename (fixture->top, "a\nb", NULL);
 
   g_assert_true (g_file_set_contents (file, "x", 1, NULL));
   g_assert_cmpint (symlink (fixture->project, link), ==, 0);
   g_assert_cmpint (g_mkdir (control, 0700), ==, 0);
+  g_assert_cmpint (g_mkdir (spaced, 0700), ==, 0);
   assert_refused (fixture, file, O_PATH, getuid (), fixture->home);
   assert_refused (fixture, link, O_PATH | O_NOFOLLOW, getuid (), fixture->home);
   assert_refused (fixture, control, O_PATH, getuid (), fixture->home);
@@ -77,9 +79,27 @@ test_refused (Fixture *fixture, gconstpointer data)
   assert_refused (fixture, fixture->project, O_PATH, getuid (), fixture->project);
   assert_refused (fixture, fixture->project, O_PATH, getuid (), link);
   assert_refused (fixture, fixture->top, O_PATH, getuid (), fixture->home);
+  assert_refused (fixture, spaced, O_PATH, getuid (), fixture->home);
   g_unlink (file);
   g_unlink (link);
+  g_rmdir (spaced);
   g_rmdir (control);
+}
+
+/* It would lead what makes .git read-only to somewhere else. */
+static void
+test_git (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *git = g_build_filename (fixture->project, ".git", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Share) share = NULL;
+
+  g_assert_cmpint (symlink ("elsewhere", git), ==, 0);
+  assert_refused (fixture, fixture->project, O_PATH, getuid (), fixture->home);
+  share = share_new (open (fixture->project, O_PATH), SHARE_READ_ONLY, getuid (), fixture->home,
+                     &error);
+  g_assert_cmpint (share != NULL, ==, fixture->can_map);
+  g_unlink (git);
 }
 
 static void
@@ -139,6 +159,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add ("/launcher-share/refused", Fixture, NULL, set_up, test_refused, tear_down);
+  g_test_add ("/launcher-share/git", Fixture, NULL, set_up, test_git, tear_down);
   g_test_add_func ("/launcher-share/places", test_places);
   g_test_add_func ("/launcher-share/apart", test_apart);
   g_test_add_func ("/launcher-share/words", test_words);

@@ -185,6 +185,35 @@ class Launcher(unittest.TestCase):
         # The owner's folder, but it is not the owner who gives it.
         self.assertEqual(self.not_shared(PROJECT, user="root"), ("Refused", "bad-share"))
 
+    @NEEDS_MAPS
+    def test_what_a_unit_would_take_apart(self):
+        for name in ("a b", "a :x", "a\nb", "a%h", "a\\b", 'a"b', "a'b", "a$b", "a;b"):
+            path = f"{HOME}/{name}"
+            os.mkdir(path)
+            self.addCleanup(os.rmdir, path)
+            os.chown(path, people.PEOPLE[OWNER][0], -1)
+            self.assertEqual(self.not_shared(path), ("Refused", "bad-share"), name)
+            options = {"shares": ("a(hs)", [(0, "read-write")]),
+                       "directory": ("s", f"{PROJECT}/{name}")}
+            self.assertEqual(self.refused(OWNER, options=options, folders=[Folder(PROJECT)]),
+                             ("InvalidArgument", "bad-value"), name)
+
+    @NEEDS_MAPS
+    def test_a_share_that_can_be_led_elsewhere(self):
+        top = "/srv"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=0755", "tmpfs", top], check=True)
+        self.addCleanup(subprocess.run, ["umount", top], check=True)
+        for folder in ("own", "own/project", "all", "all/project", "project"):
+            os.mkdir(f"{top}/{folder}")
+            os.chown(f"{top}/{folder}", people.PEOPLE[OWNER][0], -1)
+        os.chown(f"{top}/all", 0, 0)
+        os.chmod(f"{top}/all", 0o1777)
+        for folder in ("own", "all"):
+            self.assertEqual(self.not_shared(f"{top}/{folder}/project"), ("Refused", "bad-share"))
+        done = people.run_as(OWNER, ["undersign", "launch", "offboarding", "--share",
+                                     f"{top}/project", "--", "true"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_file_system_without_maps(self):
         # The overlay of these tests.
         path = "/var/tmp/of-the-owner"
@@ -222,6 +251,9 @@ class Launcher(unittest.TestCase):
         done = people.run_as(OWNER, ["undersign", "launch", "offboarding", "--share",
                                      f"{PROJECT}/sub", "--", "true"])
         self.assertEqual((done.returncode, "bad-share" in done.stderr), (1, True), done.stderr)
+        # Nor by who asks the launcher itself.
+        os.chown(f"{PROJECT}/sub/.git", people.PEOPLE[OWNER][0], -1, follow_symlinks=False)
+        self.assertEqual(self.not_shared(f"{PROJECT}/sub")[0], "Refused")
 
     # --- who may ---
 

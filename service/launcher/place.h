@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which paths systemd may be told.  It writes them into a file that it reads again when it reloads,
+ * and makes folders for mounts as root.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/*
+ * path_flaw: what keeps a path out of a unit: no UTF-8, what is not printable, white space, and
+ * what means something in the file of a unit: \ " ' : ; % $
+ * Returns: (transfer full): NULL if there is nothing, or words that go on from "the path".
+ */
+char *path_flaw (const char *path);
+
+/* path_is_steady: every folder that @path is in is root's, and nobody else can write there. */
+gboolean path_is_steady (const char *path);
+
+/*
+ * home_is_emptied: a unit has to empty the home by itself, being a folder that ProtectHome= does
+ * not know.
+ */
+gboolean home_is_emptied (const char *home);
+
+/* path_is_hidden: it is in a folder that a unit for the owner of @home has for itself, empty. */
+gboolean path_is_hidden (const char *path, const char *home);
+
+G_END_DECLS
