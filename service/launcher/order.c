@@ -8,6 +8,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/fd.h"
+#include "service/launcher/account.h"
 #include "service/launcher/place.h"
 #include "service/mechanism/option.h"
 
@@ -129,7 +130,8 @@ check_home (const Order *order, GError **error)
 static gboolean
 check_users (const Order *order, GError **error)
 {
-  return !order->exists || check_home (order, error);
+  return !order->exists || (account_check (order->ids.agent_uid, order->ids.owner_uid, error) &&
+                            check_home (order, error));
 }
 
 /* --- what --- */

@@ -150,6 +150,29 @@ test_refused (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* It has a shell of a kind, or its group is not its own. */
+static void
+test_accounts (Fixture *fixture, gconstpointer data)
+{
+  static const char *const users[] = { "sync", "_apt" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (users); i++)
+    {
+      g_autofree char *text =
+          g_strdup_printf ("[Agent]\nSummary=A test\nUser=%s\nOwner=man\n", users[i]);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Order) order = NULL;
+
+      if (getpwnam (users[i]) == NULL)
+        continue;
+      g_assert_true (
+          g_file_set_contents_full (fixture->file, text, -1, G_FILE_SET_CONTENTS_NONE, 0644, NULL));
+      order = read_order (fixture, fixture->owner, "('x', ['sh'], {})", &error);
+      g_assert_null (order);
+      g_assert_true (us_error_has_reason (error, US_REASON_IDENTITY));
+    }
+}
+
 static void
 test_share_of_another (Fixture *fixture, gconstpointer data)
 {
@@ -193,6 +216,7 @@ main (int argc, char **argv)
   add ("accepted", test_accepted);
   add ("others", test_others);
   add ("refused", test_refused);
+  add ("accounts", test_accounts);
   add ("share-of-another", test_share_of_another);
   add ("too-large", test_too_large);
   return g_test_run ();

@@ -25,6 +25,21 @@ TRUE = ["/bin/true"]
 NEEDS_MAPS = unittest.skipUnless(kernel.maps_tmpfs(), "a tmpfs has maps since Linux 6.3")
 
 
+@contextlib.contextmanager
+def edited(path, old, new):
+    """A file in which @new stands for @old."""
+    with open(path, encoding="utf-8") as file:
+        before = file.read()
+    assert old in before, f"{path} has no {old}"
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(before.replace(old, new, 1))
+        yield
+    finally:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(before)
+
+
 class Folder:
     """What stands for a handle: a folder, opened by whoever calls, however they can."""
 
@@ -111,6 +126,18 @@ class Launcher(unittest.TestCase):
     def test_an_agent_that_is_not_there(self):
         self.assertEqual(self.refused("root", "nobody-s"), ("NotFound", "not-found"))
         self.assertEqual(self.refused(OWNER, "nobody-s"), ("Refused", "denied-by-rule"))
+
+    def test_a_user_that_is_not_the_agents_alone(self):
+        entry = f"{AGENT}:x:{UID}:"
+        for path, old, new in (
+                ("/etc/passwd", f"/home/{AGENT}:/usr/sbin/nologin", f"/home/{AGENT}:/bin/sh"),
+                ("/etc/passwd", f"{AGENT}:x:{UID}:{UID}:",
+                 f"{AGENT}:x:{UID}:{people.GROUPS['it-leads']}:"),
+                ("/etc/group", "it-leads:x:61302:", f"it-leads:x:61302:{AGENT},"),
+                ("/etc/group", entry, f"{entry}alice"),
+                ("/etc/group", entry, f"x{entry}")):
+            with edited(path, old, new):
+                self.assertEqual(self.refused(OWNER), ("Refused", "identity"), new)
 
     def test_a_rule_of_polkit_has_the_last_word(self):
         path = "/etc/polkit-1/rules.d/10-test.rules"

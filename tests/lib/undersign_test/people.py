@@ -33,7 +33,8 @@ def create():
             open("/etc/group", "a", encoding="utf-8") as group:
         for name, (uid, _) in everyone.items():
             home = f"/home/{name}"
-            passwd.write(f"{name}:x:{uid}:{uid}::{home}:/bin/sh\n")
+            shell = "/usr/sbin/nologin" if name in AGENTS else "/bin/sh"
+            passwd.write(f"{name}:x:{uid}:{uid}::{home}:{shell}\n")
             shadow.write(f"{name}:*:19000::::::\n")
             group.write(f"{name}:x:{uid}:\n")
             os.mkdir(home, 0o700)
