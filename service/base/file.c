@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define READ_CHUNK (64 * 1024)
@@ -173,4 +174,46 @@ fd_write_all (int fd, const void *data, gsize len, GError **error)
       len -= (gsize) n;
     }
   return TRUE;
+}
+
+/* --- making --- */
+
+/* By its descriptor: what somebody else may have put at the unfinished name gets no other one.  A
+ * link, where renaming would replace what is there. */
+static gboolean
+link_fd (int fd, int dirfd, const char *name)
+{
+  char source[sizeof "/proc/self/fd/" + 11];
+
+  g_snprintf (source, sizeof source, "/proc/self/fd/%d", fd);
+  return linkat (AT_FDCWD, source, dirfd, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+gboolean
+file_publish (const char *path, const char *text, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *name = g_path_get_basename (path);
+  g_autofree char *unfinished = g_strdup_printf (".%s.new", name);
+  autofd dirfd = -1;
+  autofd fd = -1;
+  gboolean done = FALSE;
+
+  if (g_mkdir_with_parents (folder, 0755) != 0)
+    return set_errno_error (error, "make", folder);
+  dirfd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (dirfd < 0)
+    return set_errno_error (error, "open", folder);
+  unlinkat (dirfd, unfinished, 0); /* of one that was killed */
+  fd = openat (dirfd, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0)
+    return set_errno_error (error, "make", path);
+  done = fchmod (fd, 0644) == 0 && fd_write_all (fd, text, strlen (text), NULL) &&
+         fsync (fd) == 0 && link_fd (fd, dirfd, name);
+  if (!done)
+    set_errno_error (error, "make", path);
+  unlinkat (dirfd, unfinished, 0);
+  if (done)
+    fsync (dirfd); /* it has its name; one that is lost with the power is made again */
+  return done;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading root-owned files: opened once, checked on the descriptor, read from it. */
+/* Reading root-owned files: opened once, checked on the descriptor, read from it; and making them. */
 #pragma once
 
 #include <glib.h>
@@ -31,5 +31,15 @@ GBytes *fd_read_all (int fd, gsize max, GError **error);
 /* file_read_given: what a person named on the command line; bad-value or too-large, with its name. */
 GBytes *file_read_given (const char *path, gsize max, GError **error);
 gboolean fd_write_all (int fd, const void *data, gsize len, GError **error);
+
+/*
+ * file_publish: makes a file that others may read, and its folder where there is none.  Whoever reads
+ * the folder finds all of the file or none: until it is on the disk it is ".NAME.new", a name that
+ * neither policy nor systemd-sysusers(8) reads.
+ *
+ * Returns: FALSE with G_FILE_ERROR: G_FILE_ERROR_EXIST where something has the name, which is left as
+ *   it is.
+ */
+gboolean file_publish (const char *path, const char *text, GError **error);
 
 G_END_DECLS

@@ -13,7 +13,6 @@
 #include "service/ctl/output.h"
 #include "service/record/rows.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
@@ -81,10 +80,7 @@ setup_wrote (const char *path)
 gboolean
 setup_write (const char *path, const char *text, gboolean *out_wrote, GError **error)
 {
-  g_autofree char *dir = g_path_get_dirname (path);
-  g_autofree char *temporary = g_strdup_printf ("%s/.%s.new", dir, strrchr (path, '/') + 1);
-  gboolean good = FALSE;
-  int fd = -1;
+  g_autoptr (GError) local = NULL;
 
   *out_wrote = FALSE;
   if (access (path, F_OK) == 0)
@@ -92,26 +88,11 @@ setup_write (const char *path, const char *text, gboolean *out_wrote, GError **e
       setup_done ("there is", path);
       return TRUE;
     }
-  if (g_mkdir_with_parents (dir, 0755) != 0)
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %s", dir,
-                         g_strerror (errno));
-  unlink (temporary);
-  fd = open (temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (fd >= 0)
-    {
-      good = fd_write_all (fd, text, strlen (text), NULL) && fsync (fd) == 0;
-      close (fd);
-      /* link() where rename() would replace what somebody else put there meanwhile. */
-      good = good && link (temporary, path) == 0;
-    }
-  if (!good)
-    us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot write %s: %s", path,
-                  g_strerror (errno));
-  unlink (temporary);
-  if (good)
-    setup_wrote (path);
-  *out_wrote = good;
-  return good;
+  if (!file_publish (path, text, &local))
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s", local->message);
+  setup_wrote (path);
+  *out_wrote = TRUE;
+  return TRUE;
 }
 
 char *

@@ -222,6 +222,69 @@ test_write (void)
   g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_NOSPC);
 }
 
+static void
+assert_content (const char *path, const char *content)
+{
+  g_autofree char *found = NULL;
+
+  g_assert_true (g_file_get_contents (path, &found, NULL, NULL));
+  g_assert_cmpstr (found, ==, content);
+}
+
+static void
+test_publish (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *folder = g_build_filename (fixture->path, "new", "folder", NULL);
+  g_autofree char *parent = g_path_get_dirname (folder);
+  g_autofree char *path = g_build_filename (folder, "name", NULL);
+  g_autofree char *unfinished = g_build_filename (folder, ".name.new", NULL);
+  g_autoptr (GError) error = NULL;
+  struct stat info;
+  mode_t mask = umask (077);
+
+  g_assert_true (file_publish (path, "all of it", &error));
+  g_assert_no_error (error);
+  umask (mask);
+  assert_content (path, "all of it");
+  g_assert_cmpint (lstat (path, &info), ==, 0);
+  g_assert_cmpuint (info.st_mode, ==, S_IFREG | 0644);
+  g_assert_cmpuint (info.st_nlink, ==, 1);
+
+  /* One that was killed left something; and it is no longer the file that has its name. */
+  g_assert_cmpint (unlink (path), ==, 0);
+  g_assert_true (g_file_set_contents (unfinished, "half", -1, NULL));
+  g_assert_cmpint (link (unfinished, path), ==, 0);
+  g_assert_false (file_publish (path, "all of it", &error));
+  g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_EXIST);
+  assert_content (path, "half");
+  g_assert_cmpint (lstat (unfinished, &info), !=, 0);
+
+  g_assert_cmpint (unlink (path), ==, 0);
+  g_assert_true (g_file_set_contents (unfinished, "half", -1, NULL));
+  g_assert_true (file_publish (path, "all of it", NULL));
+  assert_content (path, "all of it");
+  g_assert_cmpint (unlink (path), ==, 0);
+  g_assert_cmpint (g_rmdir (folder), ==, 0); /* nothing else is in it */
+  g_assert_cmpint (g_rmdir (parent), ==, 0);
+}
+
+/* Neither a link, wherever it leads, nor what is no folder is written to. */
+static void
+test_publish_nowhere (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *link_path = g_build_filename (fixture->path, "link", NULL);
+  g_autofree char *good = g_build_filename (fixture->path, "good", NULL);
+  g_autofree char *below = g_build_filename (good, "name", NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (file_publish (link_path, "other", &error));
+  g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_EXIST);
+  assert_content (good, "content");
+  g_clear_error (&error);
+  g_assert_false (file_publish (below, "other", &error));
+  g_assert_nonnull (error);
+}
+
 #define ADD(name, function)                                                                        \
   g_test_add ("/base/file/" name, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
@@ -239,5 +302,7 @@ main (int argc, char **argv)
   ADD ("directory", test_directory);
   ADD ("absent-directory", test_absent_directory);
   g_test_add_func ("/base/file/write", test_write);
+  ADD ("publish", test_publish);
+  ADD ("publish-nowhere", test_publish_nowhere);
   return g_test_run ();
 }
