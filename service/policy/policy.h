@@ -142,6 +142,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PolicyDecision, policy_decision_free)
 
 /* --- snapshot and load --- */
 
+/* A file of the configuration, before it is written. */
+typedef struct
+{
+  const char *folder; /* "agents" */
+  const char *name;   /* without the suffix */
+  const char *text;
+} PolicyPlanned;
+
 typedef struct
 {
   const char *data_dir;   /* /usr/share/undersign */
@@ -155,6 +163,9 @@ typedef struct
    * group this is, could not read is a fault; of a tree being prepared, only what is in it */
   gboolean must_be_readable;
   gid_t reader_group;
+  /* for a check before they are written: (nullable): up to one without a name; each stands for what
+   * has its name on the disk */
+  const PolicyPlanned *planned;
 } PolicySource;
 
 /*

@@ -236,6 +236,25 @@ read_tree (Snapshot *snapshot, const char *path, gboolean shipped)
     read_folder (snapshot, fd, path, (Folder) i, shipped);
 }
 
+static void
+add_planned (Snapshot *snapshot)
+{
+  const PolicyPlanned *planned = snapshot->source->planned;
+
+  for (; planned != NULL && planned->name != NULL; planned++)
+    {
+      ImageFile *file = g_new0 (ImageFile, 1);
+
+      if (!folder_find (planned->folder, &file->folder))
+        g_assert_not_reached ();
+      file->name = g_strdup (planned->name);
+      file->path = g_strdup_printf ("%s/%s/%s%s", snapshot->source->config_dir, planned->folder,
+                                    planned->name, folder_suffix (file->folder));
+      file->content = g_bytes_new (planned->text, strlen (planned->text));
+      g_hash_table_replace (snapshot->files[file->folder], g_strdup (planned->name), file);
+    }
+}
+
 /* --- writing --- */
 
 /* hash_module: "" where a tree is prepared and the module not installed; NULL where there is none.
@@ -353,6 +372,7 @@ snapshot_take (const PolicySource *source, Faults *faults, GHashTable *unread)
   read_tree (&snapshot, source->data_dir, TRUE);
   if (source->config_dir != NULL)
     read_tree (&snapshot, source->config_dir, FALSE);
+  add_planned (&snapshot);
   if (snapshot.bytes > POLICY_MAX_IMAGE / 2)
     faults_add (faults, source->data_dir, 0, "all files together are larger than %d bytes",
                 POLICY_MAX_IMAGE / 2);
