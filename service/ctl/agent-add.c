@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes what a new agent needs, each file printed.  The files are held against the whole of
- * policy, as if the user existed, before the user is made: what fails leaves nothing behind.  Only
- * files of an administrator's are written, and none that is there.
+ * Makes what a new agent needs and prints each file.  The files are held against the whole of policy,
+ * as if they and the user existed, before anything is made.  Policy on the disk is valid at each
+ * moment, whoever is killed when: the user comes before the agent, the agent before its rule, and each
+ * file is there whole or not at all.  Run again, it goes on from there.  What fails undoes what it made
+ * itself; what is there is never changed.
  */
 #include "service/ctl/agent-add.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
-#include "service/base/fd.h"
 #include "service/base/file.h"
 #include "service/ctl/output.h"
+#include "service/policy/check.h"
 #include "service/policy/name.h"
 #include "service/policy/policy.h"
 
@@ -39,14 +41,16 @@ const GOptionEntry agent_add_options[] = {
 typedef struct
 {
   char *path, *text;
-  gboolean is_written;
+  gboolean is_there; /* from a run that was interrupted */
+  gboolean is_made;  /* by this one */
 } NewFile;
 
+/* In the order in which they are made. */
 enum
 {
+  FILE_USER,
   FILE_AGENT,
   FILE_RULE,
-  FILE_USER,
   FILE_N,
 };
 
@@ -55,6 +59,7 @@ typedef struct
   const Ctl *ctl;
   const char *name;
   char *user;
+  gboolean user_is_there, user_is_made;
   NewFile files[FILE_N];
 } NewAgent;
 
@@ -175,56 +180,41 @@ plan (NewAgent *agent, GError **error)
   return TRUE;
 }
 
-static gboolean
-make_folder (const char *file, GError **error)
-{
-  g_autofree char *folder = g_path_get_dirname (file);
-
-  return g_mkdir_with_parents (folder, 0755) == 0 ||
-         us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot make %s: %s", folder,
-                       g_strerror (errno));
-}
-
-static gboolean
-file_write (NewFile *file, GError **error)
-{
-  autofd fd = -1;
-
-  if (!make_folder (file->path, error))
-    return FALSE;
-  fd = open (file->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (fd < 0)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot make %s: %s",
-                         file->path, g_strerror (errno));
-  file->is_written = TRUE;
-  if (fchmod (fd, 0644) == 0 && fd_write_all (fd, file->text, strlen (file->text), NULL) &&
-      fsync (fd) == 0)
-    return TRUE;
-  return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot write %s: %s",
-                       file->path, g_strerror (errno));
-}
-
-static void
-undo (NewAgent *agent)
-{
-  for (guint i = 0; i < FILE_N; i++)
-    if (agent->files[i].is_written)
-      unlink (agent->files[i].path);
-}
-
 /* --- what exists --- */
 
 static gboolean
-check_free (const NewAgent *agent, GError **error)
+user_exists (const NewAgent *agent)
 {
   uid_t uid = 0;
 
+  return policy_names_system.user_by_name (agent->user, &uid);
+}
+
+/* A file is either not there or, from a run that was interrupted, just what it is to be. */
+static gboolean
+look_at_file (const NewAgent *agent, NewFile *file, GError **error)
+{
+  gsize size = strlen (file->text);
+  g_autoptr (GError) local = NULL;
+  g_autoptr (GBytes) found = file_read_trusted (
+      AT_FDCWD, file->path, agent->ctl->config->policy_owner, size, &local);
+
+  if (found == NULL && g_error_matches (local, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+    return TRUE;
+  file->is_there = found != NULL && g_bytes_get_size (found) == size &&
+                   memcmp (g_bytes_get_data (found, NULL), file->text, size) == 0;
+  return file->is_there || us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE,
+                                         "%s exists, and is not what would be written", file->path);
+}
+
+static gboolean
+look (NewAgent *agent, GError **error)
+{
   for (guint i = 0; i < FILE_N; i++)
-    if (g_file_test (agent->files[i].path, G_FILE_TEST_EXISTS) ||
-        g_file_test (agent->files[i].path, G_FILE_TEST_IS_SYMLINK))
-      return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s exists",
-                           agent->files[i].path);
-  if (policy_names_system.user_by_name (agent->user, &uid))
+    if (!look_at_file (agent, &agent->files[i], error))
+      return FALSE;
+  agent->user_is_there = user_exists (agent);
+  if (agent->user_is_there && !agent->files[FILE_USER].is_there)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE,
                          "there is a user %s already", agent->user);
   return TRUE;
@@ -253,52 +243,109 @@ by_uid (uid_t uid, char **out_name)
   return TRUE;
 }
 
+/* What is on the disk with the new files, whether or not they are there yet. */
 static gboolean
 check_policy (const NewAgent *agent, GError **error)
 {
   const CtlConfig *config = agent->ctl->config;
-  const PolicyNames names = { by_name, by_uid, policy_names_system.user_in_group };
+  const PolicyNames planned_names = { by_name, by_uid, policy_names_system.user_in_group };
+  const PolicyPlanned planned[] = { { "agents", agent->name, agent->files[FILE_AGENT].text },
+                                    { "rules", agent->name, agent->files[FILE_RULE].text },
+                                    { NULL, NULL, NULL } };
   const PolicySource source = { .data_dir = config->data_dir,
                                 .config_dir = config->config_dir,
                                 .module_dir = config->module_dir,
-                                .owner = config->policy_owner };
-  g_autoptr (GBytes) image = policy_snapshot (&source, error);
+                                .owner = config->policy_owner,
+                                .planned = planned };
+  gboolean has_user = agent->user_is_there || agent->user_is_made;
   g_autoptr (Policy) policy = NULL;
 
   planned_user = agent->user;
-  policy = image != NULL ? policy_parse (image, &names, error) : NULL;
+  policy = policy_check_load (&source, has_user ? &policy_names_system : &planned_names, error);
   planned_user = NULL;
   return policy != NULL;
 }
 
+/* --- the making, and its undoing --- */
+
 static gboolean
-make_user (const NewAgent *agent, GError **error)
+run_tool (const char *tool, const char *argument, GError **error)
 {
-  const char *const argv[] = { agent->ctl->config->sysusers, agent->files[FILE_USER].path, NULL };
+  const char *const argv[] = { tool, argument, NULL };
   pid_t pid = 0;
   int status = -1;
-  uid_t uid = 0;
 
-  if (posix_spawn (&pid, argv[0], NULL, NULL, (char *const *) argv, environ) != 0)
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot execute %s",
-                         argv[0]);
+  if (posix_spawn (&pid, tool, NULL, NULL, (char *const *) argv, environ) != 0)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot execute %s", tool);
   while (waitpid (pid, &status, 0) < 0 && errno == EINTR)
     ;
-  if (status != 0 || !policy_names_system.user_by_name (agent->user, &uid))
+  return status == 0 || us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s %s failed",
+                                      tool, argument);
+}
+
+static gboolean
+make_user (NewAgent *agent, GError **error)
+{
+  const char *tool = agent->ctl->config->sysusers;
+  gboolean done = FALSE;
+
+  if (agent->user_is_there)
+    return TRUE;
+  done = run_tool (tool, agent->files[FILE_USER].path, error);
+  agent->user_is_made = user_exists (agent); /* one that fails may have made it none the less */
+  if (done && !agent->user_is_made)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s did not make the user %s",
-                         argv[0], agent->user);
-  return TRUE;
+                         tool, agent->user);
+  return done;
+}
+
+static gboolean
+make_file (NewFile *file, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+
+  if (file->is_there)
+    return TRUE;
+  file->is_made = file_publish (file->path, file->text, &local);
+  return file->is_made ||
+         us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", local->message);
+}
+
+static gboolean
+make_all (NewAgent *agent, GError **error)
+{
+  return check_policy (agent, error) && make_file (&agent->files[FILE_USER], error) &&
+         make_user (agent, error) && check_policy (agent, error) &&
+         make_file (&agent->files[FILE_AGENT], error) &&
+         make_file (&agent->files[FILE_RULE], error);
+}
+
+static void
+undo_file (NewFile *file)
+{
+  if (file->is_made)
+    unlink (file->path);
+}
+
+/* Backwards: policy stays valid here, too.  A user that stays, one that runs something already, say,
+ * keeps the file that says where it comes from, so that another run can go on. */
+static void
+undo (NewAgent *agent, GError **error)
+{
+  undo_file (&agent->files[FILE_RULE]);
+  undo_file (&agent->files[FILE_AGENT]);
+  if (agent->user_is_made && !run_tool (agent->ctl->config->userdel, agent->user, NULL) &&
+      user_exists (agent))
+    {
+      g_autofree char *stays = g_strdup_printf ("the user %s stays", agent->user);
+
+      us_error_about (error, stays);
+      return;
+    }
+  undo_file (&agent->files[FILE_USER]);
 }
 
 /* --- all of it --- */
-
-static gboolean
-write_all (NewAgent *agent, GError **error)
-{
-  return file_write (&agent->files[FILE_AGENT], error) &&
-         file_write (&agent->files[FILE_RULE], error) && check_policy (agent, error) &&
-         file_write (&agent->files[FILE_USER], error) && make_user (agent, error);
-}
 
 static void
 print_all (const NewAgent *agent)
@@ -330,11 +377,12 @@ agent_add (Ctl *ctl, char **arguments, GError **error)
   if (geteuid () != ctl->config->policy_owner)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
                          "only root writes policy and makes users");
-  if (!plan (&agent, error) || !check_free (&agent, error))
+  umask (022);
+  if (!plan (&agent, error) || !look (&agent, error))
     return FALSE;
-  if (!write_all (&agent, error))
+  if (!make_all (&agent, error))
     {
-      undo (&agent);
+      undo (&agent, error);
       return FALSE;
     }
   print_all (&agent);

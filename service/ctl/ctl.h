@@ -27,6 +27,7 @@ typedef struct
   uid_t policy_owner;
   const char *sysusers_dir; /* where an administrator's users are written down */
   const char *sysusers;     /* systemd-sysusers */
+  const char *userdel;      /* for a user that was made a moment ago */
   const char *undersign;    /* the person's command, which has a terminal passed on */
 } CtlConfig;
 

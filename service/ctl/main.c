@@ -17,6 +17,7 @@ main (int argc, char **argv)
     .policy_owner = 0,
     .sysusers_dir = "/etc/sysusers.d",
     .sysusers = "/usr/bin/systemd-sysusers",
+    .userdel = "/usr/sbin/userdel",
     .undersign = UNDERSIGN_BIN_DIR "/undersign",
   };
 

@@ -24,6 +24,7 @@ main (int argc, char **argv)
   setlocale (LC_ALL, "");
   config.sysusers_dir = argv[3];
   config.sysusers = "/bin/false";
+  config.userdel = "/bin/false";
   config.undersign = "/bin/echo";
   config.address = argv[1];
   config.admin_uid = (uid_t) atoi (argv[2]);
