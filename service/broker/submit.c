@@ -445,13 +445,11 @@ prepared (const Handover *reply, const GError *error, gpointer data)
       return;
     }
   submission->request = request_new (submission->id, submission->uid, &broker->request_hooks);
-  if (!prepare_take (submission->request, submission->raw, reply, &submission->asks, &local))
+  if (!prepare_take (submission->request, submission->raw, reply, &submission->asks, &local) ||
+      !(find_same (submission) != NULL || submission->has_place ||
+        take_place (submission, &local)))
     submission_fail (submission, local);
-  else if (find_same (submission) != NULL)
-    finish (submission);
-  else if (!submission->has_place && !take_place (submission, &local))
-    submission_fail (submission, local);
-  else if (submission->files->n == 0)
+  else if (submission->files->n == 0 || find_same (submission) != NULL)
     finish (submission);
   else
     files_spool (submission->files, submission->uid, broker->spool, submission->id, spooled,
