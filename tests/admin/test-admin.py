@@ -110,11 +110,11 @@ class Base(private_bus.BusTest):
 
     def mock(self, member, signature, value):
         """Tells the mock of polkit what to do."""
-        self.caller.bus.call_sync("org.freedesktop.PolicyKit1",
-                                  "/org/freedesktop/PolicyKit1/Authority",
-                                  "org.freedesktop.DBus.Mock", member,
-                                  GLib.Variant(signature, value), None, Gio.DBusCallFlags.NONE,
-                                  120000, None)
+        return self.caller.bus.call_sync("org.freedesktop.PolicyKit1",
+                                         "/org/freedesktop/PolicyKit1/Authority",
+                                         "org.freedesktop.DBus.Mock", member,
+                                         GLib.Variant(signature, value), None,
+                                         Gio.DBusCallFlags.NONE, 120000, None)
 
     def allow(self, *actions):
         self.mock("SetAllowed", "(as)", ([f"org.undersign1.{action}" for action in actions],))
@@ -228,9 +228,11 @@ class Share(Base):
         self.mock("SimulateHang", "(b)", (True,))
         leaver = Caller(self.address)
         name = leaver.bus.get_unique_name()
-        for _ in range(8):
-            leaver.bus.send_message(leaver.message("Halt", "(s)", ("gone",)),
-                                    Gio.DBusSendMessageFlags.NONE)
+        # Of a connection whose uid is not known yet only some may wait, so the first goes ahead.
+        self.send_halt(leaver)
+        world.wait_until(self.hangs, "polkit is asked")
+        for _ in range(7):
+            self.send_halt(leaver)
         with self.assertRaises(raw.BusError) as caught:
             leaver.call("Halt", "(s)", ("one more",))
         self.assertEqual(caught.exception.name, raw.ERROR + "LimitExceeded")
@@ -240,6 +242,14 @@ class Share(Base):
         self.mock("ReleaseHangingCalls", "()", ())
         world.wait_until(self.halts, "its places are free")
         self.assertIn(f"35 ({os.getuid()}, 'here')", self.handed_over())
+
+    @staticmethod
+    def send_halt(caller):
+        caller.bus.send_message(caller.message("Halt", "(s)", ("gone",)),
+                                Gio.DBusSendMessageFlags.NONE)
+
+    def hangs(self):
+        return self.mock("HaveHangingCalls", "()", ()).unpack()[0]
 
     def halts(self):
         """Whether there is a place to ask polkit."""

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from undersign_test import builds, results
+from undersign_test import builds, results, suites
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Lines in a report are all that is wanted of what debuggers are told.
@@ -27,6 +27,10 @@ CLIENTS = ["mcp-python/read", "mcp-python/changed", "mcp-typescript/denied",
            "mcp-typescript/changed", "mcp-typescript/retry"]
 # Of tests/system: 20,000 steps of the release.
 MODEL = "model"
+# Suites whose order of events is drawn: what they meet once is a finding, however rare.
+DRAWN = (MODEL, "model-path")
+# A suite is not begun once more after so many seconds.
+ONCE_MORE_SECONDS = 26 * 60
 # What tests/system has of the build beside what is installed.
 BESIDE = ["tests/fault/fault.so", "tests/executor/hostile-broker", "tests/broker/undersign-matrix",
           "tests/card/key-tool"]
@@ -34,6 +38,13 @@ SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
+
+
+def with_exit(found, status):
+    """What a suite found, and a failure more if only its exit status tells of one."""
+    if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
+        return [*found, ("exit", results.FAILED, f"ended with {status}")]
+    return found
 
 
 class Check:
@@ -44,6 +55,7 @@ class Check:
         self.started = time.monotonic()
         self.tally = results.Tally(os.path.join(TESTS, "skips"))
         self.environment = dict(SANITIZER_ENVIRONMENT)
+        self.suites = suites.Suites(self.tally, self.say)
 
     def elapsed(self):
         seconds = int(time.monotonic() - self.started)
@@ -67,37 +79,42 @@ class Check:
         """The security keys of the tests: software of others, fetched and built."""
         self.say("building: security keys for the tests")
         folder = os.path.join(self.work, "authenticators")
-        log = os.path.join(self.work, "authenticators.log")
-        status = self.run_logged([os.path.join(source, "tests/authenticator/build"), folder], log,
-                                 timeout=1800)
+        status, text = self.run_logged("authenticators", [
+            os.path.join(source, "tests/authenticator/build"), folder], timeout=1800)
         if status == 0:
             self.environment["UNDERSIGN_AUTHENTICATORS"] = folder
             self.tally.add("build", "authenticators", results.PASSED)
             return
         self.tally.add("build", "authenticators", results.FAILED, f"ended with {status}")
-        with open(log, encoding="utf-8", errors="replace") as output:
-            print(output.read()[-4000:])
+        print(text[-4000:])
 
     def meson_test(self, build):
         """The suites that need no root, as a plain user and without a network."""
         self.say(f"meson test: {build.name}")
-        suite = f"meson ({build.name})"
-        status = build.run(["meson", "test", "-C", build.path, "--no-rebuild",
-                            "--print-errorlogs", "--timeout-multiplier", "4"],
-                           extra=self.environment)
-        log = os.path.join(build.path, "meson-logs", "testlog.json")
-        good = True
-        seen = 0
-        if os.path.exists(log):
-            for name, found, entry in results.read_meson_log(log):
-                seen += 1
-                if not self.tally.add_all(name, found):
-                    good = False
-                    print(f"--- {name}: {entry['result']}")
-                    print((entry.get("stdout") or "")[-4000:], (entry.get("stderr") or "")[-6000:])
-        if seen == 0 or (status != 0 and good):
-            self.tally.add(suite, "exit", results.FAILED, f"meson test ended with {status}")
+        status, found = self.meson_results(build)
+        for name, result in found.items():
+            self.suites.count(name, result, lambda name=name: self.meson_results(build, name)[1].get(
+                name, ([("log", results.FAILED, "has no result")], "")))
+        good = not any(self.tally.fails(name, tests) for name, (tests, _) in found.items())
+        if not found or (status != 0 and good):
+            self.tally.add(f"meson ({build.name})", "exit", results.FAILED,
+                           f"meson test ended with {status}")
             print(build.tail(), end="")
+
+    def meson_results(self, build, *names):
+        """The exit status, and for each suite what was found and what it printed."""
+        log = os.path.join(build.path, "meson-logs", "testlog.json")
+        if os.path.exists(log):
+            os.unlink(log)
+        status = build.run(["meson", "test", "-C", build.path, "--no-rebuild",
+                            "--print-errorlogs", "--timeout-multiplier", "4", *names],
+                           extra=self.environment)
+        if not os.path.exists(log):
+            return status, {}
+        return status, {
+            name: (found, "\n".join((entry["result"], (entry.get("stdout") or "")[-4000:],
+                                     (entry.get("stderr") or "")[-6000:])))
+            for name, found, entry in results.read_meson_log(log)}
 
     def system_tests(self, build, but=()):
         """The suites of tests/system, @but those."""
@@ -109,16 +126,10 @@ class Check:
     def system_test(self, build, name, timeout=900):
         """A suite of tests/system, in a namespace of its own with @build installed."""
         self.say(f"in the namespace: {name} ({build.name})")
-        script = os.path.join(build.source, f"tests/system/test-{name}.py")
-        log = os.path.join(self.work, f"{build.name}.{name}.log")
-        status = self.in_namespace(build, ["/usr/bin/python3", "-B", script], log, timeout)
-        with open(log, encoding="utf-8", errors="replace") as output:
-            text = output.read()
-        found = results.parse_tap(text)
-        if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
-            found.append(("exit", results.FAILED, f"ended with {status}"))
-        if not self.tally.add_all(f"{name} ({build.name})", found):
-            print(text[-12000:])
+        command = ["/usr/bin/python3", "-B", os.path.join(build.source, "tests/lib/namespace"),
+                   "--build", build.path,
+                   "/usr/bin/python3", "-B", os.path.join(build.source, f"tests/system/test-{name}.py")]
+        self.run_tap(f"{name} ({build.name})", command, timeout, again=name not in DRAWN)
 
     def model(self, release):
         """The suite that has most to do, beside what waits."""
@@ -129,42 +140,38 @@ class Check:
         """tests/systemd: installed, used and removed where systemd has booted."""
         self.say(f"systemd ({build.name})")
         # It ends itself in good time, and then leaves nothing.
-        self.run_tap("systemd", f"{build.name}.systemd.log",
+        self.run_tap("systemd",
                      [os.path.join(build.source, "tests/systemd/run"), "--build", build.path], 1200)
 
     def clients(self, source, word, *more):
         """tests/clients: clients that others wrote, from PyPI and the npm registry."""
-        self.run_tap("clients", f"clients{word}.log",
-                     [os.path.join(source, "tests/clients/run"), "--cache",
-                      os.path.join(self.work, "clients"), word, *more, *CLIENTS], 900)
+        self.run_tap("clients", [os.path.join(source, "tests/clients/run"), "--cache",
+                                 os.path.join(self.work, "clients"), word, *more, *CLIENTS], 900)
 
-    def run_tap(self, suite, log, command, timeout):
+    def run_tap(self, suite, command, timeout, again=True):
         """Runs @command, which prints TAP and may skip."""
-        log = os.path.join(self.work, log)
-        status = self.run_logged(command, log, timeout)
-        with open(log, encoding="utf-8", errors="replace") as output:
-            text = output.read()
-        found = results.parse_tap(text)
-        if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
-            found.append(("exit", results.FAILED, f"ended with {status}"))
+        def attempt():
+            status, text = self.run_logged(suite, command, timeout)
+            return with_exit(results.parse_tap(text), status), text
+
+        found, text = attempt()
         for name, outcome, note in found:
             if outcome == results.SKIPPED:
                 print(f"skipped: {suite}: {name}: {note}", flush=True)
-        if not self.tally.add_all(suite, found):
-            print(text[-12000:])
+        self.suites.count(suite, (found, text), attempt if again else None)
 
     def demonstration(self, build):
         """tests/try --auto, with a build that is there."""
-        self.say(f"tests/try --auto ({build.name})")
-        log = os.path.join(self.work, f"{build.name}.try.log")
-        status = self.run_logged([os.path.join(build.source, "tests/try"), "--auto", "--build",
-                                  build.path], log)
-        good = self.tally.add("try", f"tests/try --auto ({build.name})",
-                              results.PASSED if status == 0 else results.FAILED,
-                              f"ended with {status}")
-        if good == results.FAILED:
-            with open(log, encoding="utf-8", errors="replace") as output:
-                print(output.read()[-12000:])
+        suite = f"tests/try --auto ({build.name})"
+        command = [os.path.join(build.source, "tests/try"), "--auto", "--build", build.path]
+
+        def attempt():
+            status, text = self.run_logged(suite, command)
+            return [("try", results.PASSED if status == 0 else results.FAILED,
+                     f"ended with {status}")], text
+
+        self.say(suite)
+        self.suites.count(suite, attempt(), attempt)
 
     def static(self, build):
         """tests/static: what checkers find without running anything; no finding but accepted ones."""
@@ -187,37 +194,30 @@ class Check:
 
     def run_words(self, suite, command, extra=None):
         """Runs @command, which says a line "ok NAME: note" or "FAIL NAME: note" for each of its tests."""
-        log = os.path.join(self.work, f"{suite}.log")
-        status = self.run_logged(command, log, 1800, extra)
-        with open(log, encoding="utf-8", errors="replace") as output:
-            text = output.read()
+        status, text = self.run_logged(suite, command, 1800, extra)
         found = [(name, results.PASSED if word == "ok" else results.FAILED, note)
                  for word, name, note in re.findall(r"^(ok|FAIL) +(\S+): (.*)$", text, re.MULTILINE)]
-        if status != 0 and not any(outcome == results.FAILED for _, outcome, _ in found):
-            found.append(("exit", results.FAILED, f"ended with {status}"))
-        if not self.tally.add_all(suite, found):
-            print(text[-12000:])
+        self.suites.unsteady += [(suite, name)
+                          for name in re.findall(r"^unsteady: +(\S+)", text, re.MULTILINE)]
+        self.suites.count(suite, (with_exit(found, status), text))
 
-    def in_namespace(self, build, command, log, timeout=900):
-        """Runs @command where @build is installed; the exit status, None where it took too long."""
-        entry = os.path.join(build.source, "tests/lib/namespace")
-        return self.run_logged(["/usr/bin/python3", "-B", entry, "--build", build.path, *command],
-                               log, timeout)
-
-    def run_logged(self, command, log, timeout=900, extra=None):
-        """Runs @command as root; the exit status, None where it took too long."""
+    def run_logged(self, name, command, timeout=900, extra=None):
+        """Runs @command as root: the exit status, None where it took too long, and what it printed."""
+        log = os.path.join(self.work, re.sub(r"[^a-z0-9]+", "-", name) + ".log")
         with open(log, "wb") as output:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
                                        stderr=output, start_new_session=True,
                                        env={**os.environ, **self.environment, **(extra or {})})
             try:
-                return process.wait(timeout)
+                status = process.wait(timeout)
             except subprocess.TimeoutExpired:
-                return None
+                status = None
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
+        with open(log, encoding="utf-8", errors="replace") as output:
+            return status, output.read()
 
     def run(self):
         """Three things at a time: most suites wait more than they work."""
@@ -245,6 +245,8 @@ class Check:
                 self.clients(source, "--build", release.result().path)
             for future in (gates, mutants, model):
                 future.result()
+        self.suites.count_put_off(
+            lambda: time.monotonic() - self.started < ONCE_MORE_SECONDS)
 
     def gates(self, release):
         """What needs neither root nor users: the checkers of the release, and what the corpora reach."""
@@ -258,6 +260,8 @@ class Check:
         self.demonstration(build)
 
     def finish(self):
+        for suite, name in self.suites.unsteady:
+            print(f"unsteady: {suite}: {name}: failed beside others and passed alone")
         for suite, name, note in self.tally.failures:
             print(f"failed: {suite}: {name}" + (f": {note}" if note else ""))
         self.say("done")

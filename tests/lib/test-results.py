@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counting must never come out better than the truth: a count nobody can trust protects nothing."""
 
+import contextlib
+import io
 import json
 import os
 import tempfile
 import unittest
 
-from undersign_test import results, tap
+from undersign_test import results, suites, tap
 
 
 def outcomes(text):
@@ -77,6 +79,61 @@ class Files(unittest.TestCase):
     def test_a_skip_list_needs_reasons(self):
         with self.assertRaises(SystemExit):
             results.Tally(self.write("suite test\n"))
+
+
+class OnceMore(unittest.TestCase):
+    """What a failure beside others may become, and when."""
+
+    GOOD, BAD = [("a", results.PASSED, "")], [("a", results.FAILED, "why")]
+
+    def setUp(self):
+        with tempfile.NamedTemporaryFile("w", suffix="skips") as skips:
+            self.tally = results.Tally(skips.name)
+        self.said = []
+        self.suites = suites.Suites(self.tally, self.said.append)
+        self.enterContext(contextlib.redirect_stdout(io.StringIO()))
+
+    def count(self, number, second, has_time=True):
+        for at in range(number):
+            self.suites.count(f"suite {at}", (self.BAD, "log"), lambda: (second, "log"))
+        self.suites.count_put_off(lambda: has_time)
+        return self.tally.summary()
+
+    def test_what_passes_is_counted_at_once(self):
+        self.suites.count("suite", (self.GOOD, ""), self.fail)
+        self.assertEqual(self.tally.summary(), "1 passed, 0 failed, 0 skipped")
+
+    def test_one_that_passes_alone_is_named(self):
+        self.assertEqual(self.count(1, self.GOOD), "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(self.suites.unsteady, [("suite 0", "a")])
+        self.assertEqual(self.said, ["once more, alone: suite 0"])
+
+    def test_one_that_fails_again_has_failed(self):
+        for second in (self.BAD, []):
+            with self.subTest(second=second):
+                self.setUp()
+                self.assertEqual(self.count(1, second), "0 passed, 1 failed, 0 skipped")
+                self.assertEqual(self.suites.unsteady, [])
+
+    def test_one_without_a_second_chance_has_failed(self):
+        self.suites.count("suite", (self.BAD, ""))
+        self.suites.count("other", ([], ""))
+        self.suites.count_put_off(lambda: True)
+        self.assertEqual(self.tally.summary(), "0 passed, 2 failed, 0 skipped")
+
+    def test_many_failures_are_no_load(self):
+        number = suites.PUT_OFF_MAX + 1
+        self.assertEqual(self.count(number, self.GOOD), f"0 passed, {number} failed, 0 skipped")
+        self.assertEqual(self.said, [])
+
+    def test_there_must_be_time(self):
+        self.assertEqual(self.count(1, self.GOOD, has_time=False), "0 passed, 1 failed, 0 skipped")
+
+    def test_a_skip_that_is_not_listed_is_put_off_as_well(self):
+        self.suites.count("suite", ([("a", results.SKIPPED, "")], ""), lambda: (self.GOOD, ""))
+        self.assertEqual(self.tally.summary(), "0 passed, 0 failed, 0 skipped")
+        self.suites.count_put_off(lambda: True)
+        self.assertEqual(self.tally.summary(), "1 passed, 0 failed, 0 skipped")
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ class Tally:
 
     def add(self, suite, name, outcome, note=""):
         """Counts one result; a skip that is not on the list counts as a failure."""
-        if outcome == SKIPPED and not self._may_skip(suite, name):
+        if self.is_failure(suite, name, outcome) and outcome == SKIPPED:
             outcome, note = FAILED, f"skipped, and not on tests/skips: {note}"
         with self.lock:
             if outcome == PASSED:
@@ -102,17 +102,26 @@ class Tally:
                 self.failures.append((suite, name, note))
         return outcome
 
+    def is_failure(self, suite, name, outcome):
+        return outcome == FAILED or (outcome == SKIPPED and not self._may_skip(suite, name))
+
     def _may_skip(self, suite, name):
         name = name.replace(" ", "-")
         return any(fnmatch.fnmatchcase(suite, s) and fnmatch.fnmatchcase(name, n)
                    for s, n, _ in self.allowed)
 
+    def failing(self, suite, results):
+        """The names of what will count as failed."""
+        return [name for name, outcome, _ in results if self.is_failure(suite, name, outcome)]
+
+    def fails(self, suite, results):
+        """Whether anything of a suite will count as failed, or it has nothing at all."""
+        return not results or bool(self.failing(suite, results))
+
     def add_all(self, suite, results):
-        """Counts a suite; returns whether all was well."""
-        good = True
-        for name, outcome, note in results:
-            good &= self.add(suite, name, outcome, note) != FAILED
-        return good
+        """Counts a suite; one that has no result has failed."""
+        for name, outcome, note in results or [("results", FAILED, "there are none")]:
+            self.add(suite, name, outcome, note)
 
     def summary(self):
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
