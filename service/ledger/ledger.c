@@ -208,10 +208,30 @@ ledger_summary_clear (LedgerSummary *summary)
   g_clear_pointer (&summary->stopped, g_free);
 }
 
+/* What stops everything, as the administrator wrote it where it was one. */
+static gboolean
+read_stopped (Ledger *ledger, char **out_stopped, GError **error)
+{
+  g_autoptr (GError) stopped = NULL;
+  g_autoptr (sqlite3_stmt) query = NULL;
+  g_autofree char *why = NULL;
+  gboolean row = FALSE;
+
+  query = query_new (ledger, error, "SELECT why FROM meta WHERE id = 1 AND halted", "");
+  if (query == NULL || !query_next (ledger, query, &row, error))
+    return FALSE;
+  why = row ? query_text (query, 0) : NULL;
+  ledger_check_running (ledger, &stopped);
+  if (us_error_has_reason (stopped, US_REASON_HALTED) && why != NULL)
+    *out_stopped = g_strdup_printf ("%s: %s", US_REASON_HALTED, why);
+  else
+    *out_stopped = g_strdup (stopped != NULL ? stopped->message : "");
+  return TRUE;
+}
+
 gboolean
 ledger_summary (Ledger *ledger, LedgerSummary *out_summary, GError **error)
 {
-  g_autoptr (GError) stopped = NULL;
   g_autoptr (sqlite3_stmt) passkeys = NULL;
   g_autoptr (sqlite3_stmt) requests = NULL;
   g_auto (LedgerSummary) summary = { 0 };
@@ -224,11 +244,10 @@ ledger_summary (Ledger *ledger, LedgerSummary *out_summary, GError **error)
 
   requests = query_new (ledger, error, "SELECT count (*) FROM request", "");
   if (requests == NULL || !query_count (ledger, requests, &summary.requests, error) ||
-      !audit_head (ledger, &summary.seq, summary.head, error))
+      !audit_head (ledger, &summary.seq, summary.head, error) ||
+      !read_stopped (ledger, &summary.stopped, error))
     return FALSE;
 
-  ledger_check_running (ledger, &stopped);
-  summary.stopped = g_strdup (stopped != NULL ? stopped->message : "");
   *out_summary = summary;
   summary.stopped = NULL;
   return TRUE;

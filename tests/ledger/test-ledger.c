@@ -25,6 +25,7 @@ assert_stopped (Fixture *fixture, const char *reason)
 
   g_assert_false (ledger_check_running (fixture->ledger, &error));
   g_assert_true (g_error_matches (error, US_ERROR, US_ERROR_HALTED));
+  g_assert_null (strstr (error->message, "incident")); /* agents hear of it, not why */
   fixture_assert_reason (&error, reason);
   g_assert_false (fixture_consume (fixture, FIXTURE_THIRD, record, &error));
   fixture_assert_reason (&error, reason);

@@ -421,6 +421,9 @@ class Approval(Denial):
         self.world.ctl("halt", "for a test")
         try:
             self.not_approved("Halted", "halted", path, LEAD, statement)
+            error = self.refused("Halted", "halted", {"target": "while halted"})
+            # What an administrator writes down is no agent's to read.
+            self.assertNotIn("for a test", error.text)
         finally:
             self.world.ctl("resume", "after it")
 
