@@ -265,6 +265,7 @@ settled (const Handover *reply, const GError *error, gpointer data)
       return;
     }
 
+  request->is_doubtful = FALSE;
   g_variant_get (reply->body, "(&s&s&s&s&s)", &state, NULL, &by, NULL, &result);
   if (strcmp (state, "none") == 0)
     take_none (broker, request);

@@ -370,6 +370,8 @@ queue_load (Queue *queue, const char *id, const RequestHooks *hooks, GError **er
                     "a stored request stands under another id");
       return NULL;
     }
+  if (request != NULL)
+    request->is_doubtful = request->state == REQUEST_PENDING;
   return g_steal_pointer (&request);
 }
 

@@ -294,6 +294,55 @@ test_pending_ran (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
 }
 
+static gboolean
+withdraw (Caller *agent, const char *path, GError **error)
+{
+  g_autoptr (GVariant) reply =
+      caller_call (agent, path, US_INTERFACE_REQUEST, "Withdraw", NULL, error);
+
+  return reply != NULL;
+}
+
+static void
+assert_doubtful (GError **error)
+{
+  g_assert_error (*error, US_ERROR, US_ERROR_UNAVAILABLE);
+  g_assert_true (us_error_has_reason (*error, US_REASON_UNREACHABLE));
+  g_clear_error (error);
+}
+
+/* Until the ledger has been asked, nobody is told that what may have run was withdrawn or denied. */
+static void
+test_pending_doubtful (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *ran = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *waits = caller_submit (agent, run, "b@example.com", NULL);
+  g_autoptr (GError) error = NULL;
+
+  bed_stop (bed);
+  fake_put (bed->fake, request_id_of (ran), "done", "");
+  fake_hold_kind (bed->fake, HANDOVER_QUERY);
+  bed_start (bed);
+  wait_state (agent, ran, "pending");
+  g_assert_false (withdraw (agent, ran, &error));
+  assert_doubtful (&error);
+  g_assert_false (caller_deny (jones, ran, "not-now", &error));
+  assert_doubtful (&error);
+  g_assert_false (withdraw (agent, waits, &error));
+  assert_doubtful (&error);
+
+  fake_hold_kind (bed->fake, 0);
+  wait_state (agent, ran, "done");
+  wait_again (jones, waits);
+  g_assert_true (withdraw (agent, waits, &error));
+  g_assert_no_error (error);
+  wait_state (agent, waits, "withdrawn");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
 /* Approved, and nobody knows whether it was handed over: the ledger says. */
 static void
 test_approved (Bed *bed, gconstpointer config)
@@ -647,6 +696,7 @@ main (int argc, char *argv[])
   bed_test ("/restart/pending-expired", NULL, test_pending_expired);
   bed_test ("/restart/pending-closed", NULL, test_pending_closed);
   bed_test ("/restart/pending-ran", NULL, test_pending_ran);
+  bed_test ("/restart/pending-doubtful", NULL, test_pending_doubtful);
   bed_test ("/restart/approved", NULL, test_approved);
   bed_test ("/restart/approved-refused", NULL, test_approved_refused);
   bed_test ("/restart/key-follows", NULL, test_key_follows);
