@@ -56,7 +56,7 @@
 #define US_REASON_NO_CREDENTIAL "no-credential"     /* the module does not have it */
 #define US_REASON_FACTS "facts"                     /* the module's facts are not the declared ones */
 #define US_REASON_FACT_CHANGED "fact-changed"       /* a fact is no longer what was shown */
-#define US_REASON_KEY_REUSED "key-reused"           /* an idempotency key with another intent */
+#define US_REASON_KEY_REUSED "key-reused"           /* a key of another intent, or of one forgotten */
 
 /* Approval. */
 #define US_REASON_NOT_ELIGIBLE "not-eligible"       /* this person may not approve this record */

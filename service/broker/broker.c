@@ -55,10 +55,12 @@ broker_check_caller (const Broker *broker, const Call *call, GError **error)
 /* --- hooks --- */
 
 static gboolean
-persist_request (const Request *request, gpointer data, GError **error)
+persist_request (const Request *request, const Request *with, gpointer data, GError **error)
 {
   Broker *broker = data;
 
+  if (with != NULL)
+    return queue_save_successor (broker->queue, with, request, error);
   return queue_save (broker->queue, request, error);
 }
 

@@ -52,8 +52,6 @@ void hand_over_refuse (Broker *broker, Request *request, const GError *error);
 
 /* successor_begin: asks anew for what was refused; ends the refused request when that is settled. */
 void successor_begin (Broker *broker, Request *refused);
-/* successor_resume: after a restart that came before it was kept whose place this one has taken. */
-void successor_resume (Broker *broker, const Request *successor);
 
 /* --- approver-face.c --- */
 

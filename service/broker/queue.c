@@ -76,7 +76,7 @@ static const char *const statements[N_STATEMENTS] = {
            " ON CONFLICT (id) DO UPDATE SET state = ?3, live = ?4, close_due = ?5, key = ?6,"
            " key_digest = ?7, key_names_id = ?8, summary = ?11, ended = ?13, body = ?14"
            " WHERE uid = ?2",
-  [LOAD] = "SELECT body FROM requests WHERE id = ?1",
+  [LOAD] = "SELECT body FROM requests WHERE id = ?1 AND (live OR length (body) > 0)",
   [LIVE] = "SELECT id FROM requests WHERE live ORDER BY created, rowid",
   [CLOSE_DUE] = "SELECT id FROM requests WHERE close_due ORDER BY created, rowid",
   [REFUSE] = "UPDATE requests SET state = 'refused', live = 0, close_due = 0,"
@@ -308,12 +308,11 @@ statement_run (Queue *queue, sqlite3_stmt *statement, const char *doing, GError 
 
 /* --- requests --- */
 
-gboolean
-queue_save (Queue *queue, const Request *request, GError **error)
+static gboolean
+save_row (Queue *queue, const Request *request, GError **error)
 {
   autostatement *save = queue->statements[SAVE];
   g_autoptr (GBytes) body = row_encode (request);
-  gboolean saved = FALSE;
 
   bind_text (save, 1, request->id);
   sqlite3_bind_int64 (save, 2, request->uid);
@@ -333,12 +332,47 @@ queue_save (Queue *queue, const Request *request, GError **error)
   sqlite3_bind_int64 (save, 13, request->ended);
   sqlite3_bind_blob64 (save, 14, g_bytes_get_data (body, NULL), g_bytes_get_size (body),
                        SQLITE_STATIC);
+  return statement_run (queue, save, "write to", error);
+}
+
+gboolean
+queue_save (Queue *queue, const Request *request, GError **error)
+{
+  gboolean saved = FALSE;
+
   if (must_outlast_power (request))
-    return statement_run (queue, save, "write to", error);
+    return save_row (queue, request, error);
   set_synchronous (queue, "PRAGMA synchronous = NORMAL");
-  saved = statement_run (queue, save, "write to", error);
+  saved = save_row (queue, request, error);
   set_synchronous (queue, "PRAGMA synchronous = FULL");
   return saved;
+}
+
+static gboolean
+transact (Queue *queue, const char *word, GError **error)
+{
+  if (sqlite3_exec (queue->db, word, NULL, NULL, NULL) != SQLITE_OK)
+    return set_failed (error, queue, "write to");
+  return TRUE;
+}
+
+gboolean
+queue_save_successor (Queue *queue,
+                      const Request *refused,
+                      const Request *successor,
+                      GError **error)
+{
+  if (!transact (queue, "BEGIN IMMEDIATE", error))
+    return FALSE;
+  /* In this order: two rows never have one key. */
+  if (save_row (queue, refused, error) && save_row (queue, successor, error) &&
+      transact (queue, "COMMIT", error))
+    return TRUE;
+  /* A fault of the disk may have ended it already.  Nothing may be taken for kept inside of it. */
+  transact (queue, "ROLLBACK", NULL);
+  if (!sqlite3_get_autocommit (queue->db))
+    g_error ("the queue can't leave a transaction: %s", sqlite3_errmsg (queue->db));
+  return FALSE;
 }
 
 Request *

@@ -37,6 +37,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Queue, queue_close)
 /* --- requests --- */
 
 gboolean queue_save (Queue *queue, const Request *request, GError **error);
+/* queue_save_successor: what was refused and what takes its place and has its key, in one
+ * transaction: both are kept, or nothing changes. */
+gboolean queue_save_successor (Queue *queue,
+                               const Request *refused,
+                               const Request *successor,
+                               GError **error);
 
 /*
  * What only reads fails with reason unreachable where the disk fails, or seems damaged: another time
@@ -44,8 +50,8 @@ gboolean queue_save (Queue *queue, const Request *request, GError **error);
  */
 
 /*
- * queue_load: (transfer full) (nullable): NULL with reason not-found, or reason internal where the
- *   row is not readable, now and later.
+ * queue_load: (transfer full) (nullable): NULL with reason not-found, also where no more than its key
+ *   is kept; or reason internal where the row is not readable, now and later.
  */
 Request *queue_load (Queue *queue, const char *id, const RequestHooks *hooks, GError **error);
 
@@ -66,8 +72,9 @@ gboolean queue_find_key (Queue *queue,
                          char **out_digest,
                          GError **error);
 
-/* queue_adopted_keys: of one agent, how many keys were given to requests that waited already.  Their
- * ids do not follow from the keys, so that the queue keeps them for good.  G_MAXUINT on error. */
+/* queue_adopted_keys: of one agent, how many keys were given to requests that waited already, or went
+ * on to a successor.  Their ids do not follow from the keys, so that the queue keeps them for good.
+ * G_MAXUINT on error. */
 guint queue_adopted_keys (Queue *queue, uid_t uid);
 
 /* queue_list: a(oss): path, action, state of the requests of an agent, newest first. */

@@ -274,6 +274,9 @@ typedef struct
   gint64 ended;
   gboolean close_is_due;
   char *reason, *result, *by, *successor;
+  Request *refused; /* of RequestChange.in_place_of */
+  char *led_to;
+  gboolean key_named_id;
 } Before;
 
 static char *
@@ -283,6 +286,42 @@ swap_text (char **field, const char *text)
 
   *field = g_strdup (text != NULL ? text : old);
   return old;
+}
+
+static void
+swap_keys (Request *a, Request *b)
+{
+  char *key = a->key;
+  char *digest = a->key_digest;
+
+  a->key = b->key;
+  a->key_digest = b->key_digest;
+  b->key = key;
+  b->key_digest = digest;
+}
+
+/* The wish goes on under another id, which does not follow from its key. */
+static void
+lead_on (Request *refused, Request *successor, Before *before)
+{
+  g_assert (refused->state == REQUEST_REFUSED && refused->successor[0] == '\0' &&
+            refused->uid == successor->uid && successor->key[0] == '\0');
+  before->refused = refused;
+  before->led_to = swap_text (&refused->successor, successor->id);
+  before->key_named_id = refused->key_names_id;
+  swap_keys (refused, successor);
+  refused->key_names_id = FALSE;
+}
+
+static void
+lead_back (Request *successor, Before *before)
+{
+  Request *refused = before->refused;
+
+  g_free (refused->successor);
+  refused->successor = g_steal_pointer (&before->led_to);
+  refused->key_names_id = before->key_named_id;
+  swap_keys (refused, successor);
 }
 
 static void
@@ -301,6 +340,8 @@ move_apply (Request *request, RequestState to, const RequestChange *why, Before 
   if (request_state_has_ended (to) && request->ended == 0)
     request->ended = clock_wall ();
   request->close_is_due = request_state_was_closed (to);
+  if (why->in_place_of != NULL)
+    lead_on (why->in_place_of, request, before);
 }
 
 static void
@@ -310,6 +351,7 @@ before_clear (Before *before)
   g_free (before->result);
   g_free (before->by);
   g_free (before->successor);
+  g_free (before->led_to);
 }
 
 static void
@@ -327,6 +369,8 @@ move_undo (Request *request, Before *before)
   request->result = before->result;
   request->by = before->by;
   request->successor = before->successor;
+  if (before->refused != NULL)
+    lead_back (request, before);
   before_clear (&after);
 }
 
@@ -356,7 +400,7 @@ request_move (Request *request, RequestState to, const RequestChange *change, GE
     return FALSE;
 
   move_apply (request, to, change != NULL ? change : &none, &before);
-  if (!request->hooks->persist (request, request->hooks->data, error))
+  if (!request->hooks->persist (request, before.refused, request->hooks->data, error))
     {
       move_undo (request, &before);
       return FALSE;
@@ -372,7 +416,7 @@ request_move (Request *request, RequestState to, const RequestChange *change, GE
 gboolean
 request_persist (Request *request, GError **error)
 {
-  return request->hooks->persist (request, request->hooks->data, error);
+  return request->hooks->persist (request, NULL, request->hooks->data, error);
 }
 
 /* --- who may answer --- */

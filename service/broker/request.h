@@ -70,7 +70,11 @@ void issued_statement_free (IssuedStatement *statement);
 /* What a request needs of the daemon around it. */
 typedef struct
 {
-  gboolean (*persist) (const Request *request, gpointer data, GError **error);
+  /* @with: (nullable): another one; both are kept or none */
+  gboolean (*persist) (const Request *request,
+                       const Request *with,
+                       gpointer data,
+                       GError **error);
   void (*moved) (Request *request, RequestState from, gpointer data);
   gpointer data;
 } RequestHooks;
@@ -158,6 +162,7 @@ typedef struct
   const char *result;
   const char *by;
   const char *successor;
+  Request *in_place_of; /* one that was refused: it leads here, and its key is this one's from now on */
 } RequestChange;
 
 /*

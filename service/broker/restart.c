@@ -207,7 +207,6 @@ resume_one (Broker *broker, const char *id)
       return TRUE;
     }
   broker_add_request (broker, request);
-  successor_resume (broker, request);
   files_load (request->uid, broker->spool, request->id, files_count (broker->spool, request->id),
               files_loaded, request_ref (request));
   return TRUE;

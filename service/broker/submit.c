@@ -225,43 +225,29 @@ adopt_key (const Submission *submission, Request *same, GError **error)
   return FALSE;
 }
 
-/* As many refused requests may have taken each other's place. */
-#define SUCCESSORS_MAX 1000
-
-/* last_successor: of a request that was refused, the one that is asked about in its place. */
-static Request *
-last_successor (Broker *broker, Request *first, GError **error)
-{
-  g_autoptr (Request) last = request_ref (first);
-
-  for (guint i = 0; last != NULL && last->successor[0] != '\0' && i < SUCCESSORS_MAX; i++)
-    {
-      g_autoptr (Request) refused = g_steal_pointer (&last);
-
-      if (refused->state != REQUEST_REFUSED)
-        return g_steal_pointer (&refused);
-      last = broker_request (broker, refused->successor, error);
-    }
-  return g_steal_pointer (&last);
-}
-
-/* Gives what the key stands for, at once or when it is known whether something takes its place. */
+/* Gives what the key stands for, at once or when it is known whether something takes its place: the
+ * key is that one's then. */
 static void
 give_known (Submission *submission, Request *known)
 {
-  Broker *broker = submission->broker;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Request) last = last_successor (broker, known, &error);
-
-  if (last == NULL)
-    submission_fail (submission, error);
-  else if (last->state == REQUEST_REFUSED && g_hash_table_contains (broker->requests, last->id))
+  if (known->state == REQUEST_REFUSED &&
+      g_hash_table_contains (submission->broker->requests, known->id))
     {
-      life_wait (last, submission->call);
+      life_wait (known, submission->call);
       submission_free (submission);
     }
   else
-    submission_give (submission, last);
+    submission_give (submission, known);
+}
+
+static void
+submission_fail_used (Submission *submission, const char *how)
+{
+  g_autoptr (GError) error = NULL;
+
+  us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_KEY_REUSED,
+                "idempotency-key was used %s", how);
+  submission_fail (submission, error);
 }
 
 /* Ends the submission with the request that its key already stands for, or because that cannot be
@@ -286,15 +272,12 @@ give_by_key (Submission *submission)
     }
 
   known = broker_request (broker, id, &error);
-  if (strcmp (digest, submission->key_digest) != 0)
-    {
-      g_clear_error (&error);
-      us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_KEY_REUSED,
-                    "idempotency-key was used for another action or other arguments");
-      submission_fail (submission, error);
-    }
-  else if (known == NULL)
+  if (known == NULL && us_error_has_reason (error, US_REASON_UNREACHABLE))
     submission_fail (submission, error);
+  else if (strcmp (digest, submission->key_digest) != 0)
+    submission_fail_used (submission, "for another action or other arguments");
+  else if (known == NULL)
+    submission_fail_used (submission, "before, and what became of it is not kept here any more");
   else
     give_known (submission, known);
   return TRUE;

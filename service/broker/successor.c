@@ -27,21 +27,12 @@ succession_free (Succession *succession)
   g_free (succession);
 }
 
-/* A key of the refused one stays with it, from where the way leads on, and is remembered here for good:
- * the ledger has no row of its id, which would tell that the wish was carried out under another. */
-static gboolean
-lead_on (Request *refused, const Request *successor, GError **error)
-{
-  g_free (refused->successor);
-  refused->successor = g_strdup (successor->id);
-  refused->key_names_id = FALSE;
-  return request_persist (refused, error);
-}
-
-/* Keeps the successor and takes over the files and the place of the refused one. */
+/* Keeps the successor, which takes over the key, the files and the place of the refused one. */
 static gboolean
 succeed (Broker *broker, Request *refused, Request *successor, GError **error)
 {
+  const RequestChange change = { .in_place_of = refused };
+
   g_free (successor->supersedes);
   successor->supersedes = g_strdup (refused->id);
   g_free (successor->cause);
@@ -52,28 +43,11 @@ succeed (Broker *broker, Request *refused, Request *successor, GError **error)
     return FALSE;
   successor->files = g_steal_pointer (&refused->files);
   broker_add_request (broker, successor);
-  if (!request_move (successor, REQUEST_PENDING, NULL, error))
-    {
-      /* Its place and its files end with it. */
-      life_end (broker, successor);
-      return FALSE;
-    }
-  return lead_on (refused, successor, error);
-}
-
-void
-successor_resume (Broker *broker, const Request *successor)
-{
-  g_autoptr (Request) refused = NULL;
-  g_autoptr (GError) error = NULL;
-
-  if (successor->cause[0] == '\0' || successor->supersedes[0] == '\0')
-    return;
-  /* NULL where it is forgotten already */
-  refused = broker_request (broker, successor->supersedes, NULL);
-  if (refused != NULL && refused->state == REQUEST_REFUSED && refused->successor[0] == '\0' &&
-      !lead_on (refused, successor, &error))
-    g_warning ("request %s: where it leads to is not kept: %s", refused->id, error->message);
+  if (request_move (successor, REQUEST_PENDING, &change, error))
+    return TRUE;
+  /* Its place and its files end with it. */
+  life_end (broker, successor);
+  return FALSE;
 }
 
 /* Calls of Submit() with its key, which came meanwhile: they are given what takes its place. */

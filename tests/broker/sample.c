@@ -4,10 +4,11 @@
 #include "service/base/wire.h"
 
 static gboolean
-persist (const Request *request, gpointer data, GError **error)
+persist (const Request *request, const Request *with, gpointer data, GError **error)
 {
   SampleHooks *hooks = data;
 
+  hooks->with = with;
   if (hooks->fails)
     {
       g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "no space");

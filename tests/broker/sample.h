@@ -21,6 +21,7 @@ typedef struct
   guint persisted, moved;
   RequestState from; /* of the last move */
   RequestState persisted_state;
+  const Request *with; /* what was to be kept with it */
   gboolean fails;
 } SampleHooks;
 

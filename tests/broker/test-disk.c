@@ -121,6 +121,98 @@ test_full_and_refused (Bed *bed, gconstpointer config)
   sweep_full (bed, "refuse", "refused", 0);
 }
 
+typedef struct
+{
+  Bed *bed;
+  const char *path;
+} PlaceWait;
+
+/* Not refused, or it is settled what takes its place. */
+static gboolean
+is_settled (gpointer data)
+{
+  const PlaceWait *wait = data;
+  const Request *request =
+      g_hash_table_lookup (wait->bed->broker->requests, request_id_of (wait->path));
+
+  return request == NULL || request->state != REQUEST_REFUSED;
+}
+
+/* Everything is written that follows from an end. */
+static gboolean
+is_told (gpointer data)
+{
+  g_auto (GStrv) due = queue_close_due (((const Bed *) data)->broker->queue, NULL);
+
+  return due != NULL && due[0] == NULL;
+}
+
+/* What a key says of its wish is true, and stays so: refused, and nothing waits; or it leads to what
+ * waits.  Whether it led on. */
+static gboolean
+assert_key_is_true (Bed *bed, Caller *agent, const char *run, const char *to, const char *options)
+{
+  g_autofree char *first = caller_submit (agent, run, to, options);
+  g_autofree char *state = caller_state (agent, first, NULL);
+  g_autofree char *after = NULL;
+  gboolean waits = strcmp (state, "pending") == 0;
+  g_autoptr (GVariant) withdrawn = NULL;
+
+  if (!waits)
+    g_assert_cmpstr (state, ==, "refused");
+  g_assert_cmpuint (limits_pending_all (bed->broker->limits), ==, waits ? 1 : 0);
+  bed_stop (bed);
+  bed_start (bed);
+  g_assert_cmpuint (g_hash_table_size (bed->broker->requests), ==, waits ? 1 : 0);
+  after = caller_submit (agent, run, to, options);
+  g_assert_cmpstr (after, ==, first);
+  if (waits)
+    {
+      withdrawn = caller_call (agent, first, US_INTERFACE_REQUEST, "Withdraw", NULL, NULL);
+      wait_state (agent, first, "withdrawn");
+      bed_wait (is_told, bed);
+    }
+  return waits;
+}
+
+/* A disk that is full at each transaction of an approval that is refused. */
+static void
+test_full_and_key (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  gboolean struck = TRUE;
+  guint led_on = 0;
+  guint n = 0;
+
+  fake_execute (bed->fake, "refuse");
+  for (; struck; n++)
+    {
+      g_autofree char *to = g_strdup_printf ("a%u@example.com", n);
+      g_autofree char *options = g_strdup_printf ("{'idempotency-key': <'key-%u'>}", n);
+      g_autofree char *path = caller_submit (agent, run, to, options);
+      g_autofree char *state = NULL;
+      EndWait end = { agent, path };
+      PlaceWait place = { bed, path };
+
+      g_assert_cmpuint (n, <, SWEEP_MAX);
+      disk_fail (DISK_FULL, n, FALSE);
+      approve_answered (bed, jones, path);
+      bed_wait (is_settled, &place);
+      struck = disk_heal ();
+      state = caller_state (agent, path, NULL);
+      if (strcmp (state, "pending") == 0)
+        caller_approve (jones, path, "hr.jones", "good", NULL, NULL);
+      bed_wait (has_ended, &end);
+      bed_wait (is_settled, &place);
+      led_on += assert_key_is_true (bed, agent, run, to, options);
+    }
+  /* Not where its own write failed. */
+  g_assert_cmpuint (led_on, ==, n - 1);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
 /* --- a start --- */
 
 /* is_left: waits in the queue, and is not taken up. */
@@ -258,6 +350,7 @@ main (int argc, char *argv[])
   disk_install ();
   bed_test ("/disk/full-and-done", NULL, test_full_and_done);
   bed_test ("/disk/full-and-refused", NULL, test_full_and_refused);
+  bed_test ("/disk/full-and-key", NULL, test_full_and_key);
   bed_test ("/disk/read-at-start", NULL, test_read_at_start);
   bed_test ("/disk/copy-at-start", NULL, test_copy_at_start);
   return g_test_run ();

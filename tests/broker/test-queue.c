@@ -326,6 +326,7 @@ test_purge (Fixture *fixture, gconstpointer data)
   g_autoptr (Request) live = keep (fixture, SAMPLE_RUN, REQUEST_PENDING, NULL);
   g_autofree char *id = NULL;
   g_autofree char *digest = NULL;
+  g_autoptr (GError) error = NULL;
 
   old->ended = 50;
   g_assert_true (queue_save (fixture->queue, old, NULL));
@@ -341,6 +342,8 @@ test_purge (Fixture *fixture, gconstpointer data)
   queue_purge (fixture->queue, 51);
   g_assert_false (is_kept (fixture, SAMPLE_ID));
   g_assert_true (queue_find_key (fixture->queue, SAMPLE_AGENT, "key", &id, &digest, NULL));
+  g_assert_null (queue_load (fixture->queue, SAMPLE_ID, &fixture->hooks.hooks, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_NOT_FOUND));
 }
 
 /* A move is on the disk before anything follows from it: a denial that a person was told of must not
@@ -407,6 +410,53 @@ test_trim (Fixture *fixture, gconstpointer data)
   queue_trim (fixture->queue, SAMPLE_AGENT, 0);
   g_assert_false (is_kept (fixture, SAMPLE_OTHER_ID));
   g_assert_true (is_kept (fixture, SAMPLE_RUN));
+}
+
+/* The key is of the one or of the other, whatever became of the write, and of the other only with its
+ * row. */
+static void
+assert_one_has_key (Fixture *fixture, gboolean moved)
+{
+  g_autofree char *id = NULL;
+  g_autofree char *digest = NULL;
+
+  reopen (fixture);
+  g_assert_true (queue_find_key (fixture->queue, SAMPLE_AGENT, "key", &id, &digest, NULL));
+  g_assert_cmpstr (id, ==, moved ? SAMPLE_OTHER_ID : SAMPLE_ID);
+  g_assert_true (is_kept (fixture, SAMPLE_ID));
+  g_assert_cmpint (is_kept (fixture, SAMPLE_OTHER_ID), ==, moved);
+}
+
+/* A disk with room for no transaction, or for one. */
+static void
+test_successor (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (Request) refused = keep (fixture, SAMPLE_ID, REQUEST_REFUSED, "key");
+  g_autoptr (Request) successor = sample_request (SAMPLE_OTHER_ID, &fixture->hooks.hooks);
+
+  sample_put (successor, REQUEST_PENDING);
+  g_free (successor->key);
+  g_free (successor->key_digest);
+  successor->key = g_steal_pointer (&refused->key);
+  successor->key_digest = g_steal_pointer (&refused->key_digest);
+  refused->key = g_strdup ("");
+  refused->key_digest = g_strdup ("");
+  for (guint room = 0; room < 2; room++)
+    {
+      g_autoptr (GError) error = NULL;
+      guint before = syncs;
+      gboolean kept = FALSE;
+
+      disk_fail (DISK_FULL, room, FALSE);
+      kept = queue_save_successor (fixture->queue, refused, successor, &error);
+      g_assert_cmpint (disk_heal (), ==, !kept);
+      g_assert_cmpint (kept, ==, room == 1);
+      if (!kept)
+        g_assert_true (us_error_has_reason (error, US_REASON_INTERNAL));
+      else
+        g_assert_cmpuint (syncs, >, before);
+      assert_one_has_key (fixture, kept);
+    }
 }
 
 /* Nothing is half written where the disk says no. */
@@ -629,6 +679,7 @@ main (int argc, char *argv[])
   ADD ("/queue/purge", test_purge);
   ADD ("/queue/durable", test_durable);
   ADD ("/queue/trim", test_trim);
+  ADD ("/queue/successor", test_successor);
   ADD ("/queue/write-fails", test_write_fails);
   ADD ("/queue/read-fails", test_read_fails);
   ADD ("/queue/damaged", test_damaged);

@@ -76,7 +76,9 @@ test_every_pair (void)
 static void
 test_not_kept (void)
 {
-  static const RequestChange change = { "reason", "result", "by", SAMPLE_OTHER_ID };
+  static const RequestChange change = {
+    .reason = "reason", .result = "result", .by = "by", .successor = SAMPLE_OTHER_ID
+  };
   SampleHooks hooks;
   g_autoptr (Request) request = NULL;
   g_autoptr (GError) error = NULL;
@@ -103,6 +105,67 @@ test_not_kept (void)
   g_assert_cmpstr (request->by, ==, "by");
   g_assert_true (request->close_is_due);
   g_assert_cmpint (request->ended, >, 0);
+}
+
+static Request *
+sample_keyed (const SampleHooks *hooks)
+{
+  Request *request = sample_request (SAMPLE_ID, &hooks->hooks);
+
+  sample_put (request, REQUEST_REFUSED);
+  g_free (request->key);
+  g_free (request->key_digest);
+  request->key = g_strdup ("key");
+  request->key_digest = g_strdup ("digest");
+  request->key_names_id = TRUE;
+  return request;
+}
+
+static void
+assert_has_key (const Request *request, gboolean has, gboolean names_id)
+{
+  g_assert_cmpstr (request->key, ==, has ? "key" : "");
+  g_assert_cmpstr (request->key_digest, ==, has ? "digest" : "");
+  g_assert_cmpint (request->key_names_id, ==, names_id);
+}
+
+/* The key goes on with the wish, and both are kept at once or everything is as it was. */
+static void
+test_in_place (void)
+{
+  SampleHooks hooks;
+  g_autoptr (Request) refused = NULL;
+  g_autoptr (Request) successor = NULL;
+  g_autoptr (GError) error = NULL;
+  RequestChange change = { 0 };
+
+  sample_hooks_init (&hooks);
+  refused = sample_keyed (&hooks);
+  successor = sample_request (SAMPLE_OTHER_ID, &hooks.hooks);
+  change.in_place_of = refused;
+  hooks.fails = TRUE;
+  g_assert_false (request_move (successor, REQUEST_PENDING, &change, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE);
+  g_assert_true (hooks.with == refused);
+  assert_has_key (refused, TRUE, TRUE);
+  assert_has_key (successor, FALSE, FALSE);
+  g_assert_cmpstr (refused->successor, ==, "");
+  g_assert_cmpint (successor->state, ==, REQUEST_NEW);
+
+  hooks.fails = FALSE;
+  g_clear_error (&error);
+  g_assert_true (request_move (successor, REQUEST_PENDING, &change, &error));
+  g_assert_true (hooks.with == refused);
+  g_assert_cmpuint (hooks.persisted, ==, 1);
+  assert_has_key (refused, FALSE, FALSE);
+  assert_has_key (successor, TRUE, FALSE);
+  g_assert_cmpstr (refused->successor, ==, SAMPLE_OTHER_ID);
+  g_assert_cmpint (refused->state, ==, REQUEST_REFUSED);
+
+  /* Any other move is of one alone. */
+  g_assert_true (request_move (successor, REQUEST_WITHDRAWN, NULL, &error));
+  g_assert_null (hooks.with);
+  assert_has_key (successor, TRUE, FALSE);
 }
 
 /* What the agent reads of each state. */
@@ -272,6 +335,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/request/every-pair", test_every_pair);
   g_test_add_func ("/request/not-kept", test_not_kept);
+  g_test_add_func ("/request/in-place", test_in_place);
   g_test_add_func ("/request/words", test_words);
   g_test_add_func ("/request/foreign-record", test_foreign_record);
   g_test_add_func ("/request/paths", test_paths);

@@ -74,6 +74,7 @@ class Failing:
         old = next((one for one in self.requests if one.id == name), None)
         if old is not None:
             oracle.demand(old in self.same(wish, self.run_of(label), None), f"{name} is another")
+            oracle.demand(not old.key, f"{key} and {old.key} are one wish, {name}")
             old.key, old.older = key, None
             return
         asked = self.prepared_new(name, wish, label)

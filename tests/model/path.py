@@ -217,6 +217,7 @@ class Path(failing.Failing, model.Model):
         if old is not None:
             oracle.demand(old in waits, f"{name}, {old.state}, is given for {wish}")
             oracle.demand(state == "pending", f"{name} is {state}")
+            oracle.demand(not (key and old.key), f"{key} and {old.key} are one wish, {name}")
             self.take("new → the same")
             return old
         oracle.demand(not waits or (key and all(asked.key for asked in waits)),
@@ -367,6 +368,7 @@ class Path(failing.Failing, model.Model):
 
     def adopt(self, asked, name):
         heir = asked.heir = Asked(name, asked.wish, asked.run, asked.label)
+        heir.key, heir.older = asked.key, asked.older
         self.requests.append(self.prepared(heir))
         oracle.demand(self.bed.ended(heir.id)[0] == "pending", f"{heir.id} does not wait")
         self.take("pending → refused, asked anew")
