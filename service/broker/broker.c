@@ -188,8 +188,7 @@ broker_new (const BrokerParameters *parameters,
       g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify) request_unref);
   broker->registering = g_ptr_array_new ();
   broker->calls = g_hash_table_new (NULL, NULL);
-  broker->turns = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
-                                         (GDestroyNotify) g_queue_free);
+  broker->turns = turns_new ();
   broker->executor = executor_new (parameters->executor_socket);
   broker->approvers = approvers_new (broker->executor);
   broker->catalog = catalog_new (broker->executor, parameters->names);
@@ -247,7 +246,7 @@ broker_free (Broker *broker)
   g_hash_table_unref (broker->requests);
   g_ptr_array_unref (broker->registering);
   g_hash_table_unref (broker->calls);
-  g_hash_table_unref (broker->turns);
+  turns_free (broker->turns);
   limits_free (broker->limits);
   runs_free (broker->runs);
   queue_close (broker->queue);

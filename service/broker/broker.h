@@ -16,6 +16,7 @@
 #include "service/broker/request.h"
 #include "service/broker/run.h"
 #include "service/broker/signals.h"
+#include "service/broker/turns.h"
 
 #include <glib.h>
 
@@ -59,7 +60,7 @@ typedef struct
   GPtrArray *registering; /* calls of Register() that wait for cards to be prepared anew */
   ExpiryTimer *registering_timer;
   GHashTable *calls;    /* uid → how many of its calls have no answer */
-  GHashTable *turns;    /* of submit.c: "UID KEY" → GQueue of calls of Submit(), the first goes on */
+  Turns *turns;         /* "UID KEY": calls of Submit() with one key */
 
   gboolean is_ending; /* nothing new is begun */
   void (*stopped) (gpointer data); /* the bus is gone */

@@ -62,7 +62,7 @@ is_over (gpointer data)
   const Broker *broker = scene->bed->broker;
 
   return bus_waiting (broker->bus).calls == 0 && g_hash_table_size (broker->calls) == 0 &&
-         g_hash_table_size (broker->turns) == 0 && broker->registering->len == 0;
+         turns_is_empty (broker->turns) && broker->registering->len == 0;
 }
 
 static gboolean
@@ -577,11 +577,7 @@ test_copying (Bed *bed, gconstpointer config)
 static gboolean
 has_turn (gpointer data)
 {
-  GHashTableIter iter;
-  gpointer queue = NULL;
-
-  g_hash_table_iter_init (&iter, ((const Scene *) data)->bed->broker->turns);
-  return g_hash_table_iter_next (&iter, NULL, &queue) && ((GQueue *) queue)->length == 2;
+  return turns_waiting (((const Scene *) data)->bed->broker->turns) == 1;
 }
 
 /* Of two calls with one key the one whose turn it is leaves, or the one that waits for its turn:
