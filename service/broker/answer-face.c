@@ -11,6 +11,7 @@
 #include "service/base/clock.h"
 #include "service/base/encode.h"
 #include "service/base/wire.h"
+#include "service/broker/hand-over.h"
 #include "service/broker/life.h"
 #include "service/broker/options.h"
 

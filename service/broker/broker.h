@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon as a whole: its parts, each with one job, and what a test can put in their place.
+ * The daemon as a whole, as each part of it sees it.  How it is put together is in daemon.h.
  */
 #pragma once
 
@@ -21,20 +21,6 @@
 #include <glib.h>
 
 G_BEGIN_DECLS
-
-typedef struct
-{
-  const char *bus_address;     /* (nullable): NULL for the system bus */
-  const char *executor_socket;
-  const char *state_dir;
-  const char *config_dir;      /* of undersign.conf, which may be absent */
-  uid_t config_owner;
-  const PolicyNames *names;
-  guint reach_period;          /* seconds between looks of reach.c */
-  guint register_wait;         /* seconds that Register() waits for cards, at most */
-  IdentityMap identity_map;    /* (nullable): of a test alone */
-  gpointer identity_data;
-} BrokerParameters;
 
 typedef struct
 {
@@ -66,17 +52,6 @@ typedef struct
   void (*stopped) (gpointer data); /* the bus is gone */
   gpointer stopped_data;
 } Broker;
-
-/*
- * broker_new: opens everything, takes up what was going on before a restart, and owns the name.
- * @stopped: called when the daemon can't go on
- */
-Broker *broker_new (const BrokerParameters *parameters,
-                    void (*stopped) (gpointer data),
-                    gpointer data,
-                    GError **error);
-void broker_free (Broker *broker);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (Broker, broker_free)
 
 /* broker_of: the daemon that a request is in. */
 Broker *broker_of (const Request *request);

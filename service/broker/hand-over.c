@@ -4,11 +4,14 @@
  * connection and a reply that makes no sense are all followed by asking the ledger, and never by
  * assuming that nothing ran.
  */
-#include "service/broker/life.h"
+#include "service/broker/hand-over.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/wire.h"
+#include "service/broker/cards.h"
+#include "service/broker/life.h"
+#include "service/broker/renew.h"
 
 #include <string.h>
 
@@ -243,7 +246,7 @@ take_none (Broker *broker, Request *request)
   else if (request->state == REQUEST_APPROVED)
     hand_over (broker, request);
   else if (request->state == REQUEST_PENDING)
-    restart_prepare (broker, request);
+    renew_request (broker, request);
   else if (request->state == REQUEST_EXECUTING)
     move_or_settle (broker, request, REQUEST_UNKNOWN, &change);
 }

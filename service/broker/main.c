@@ -4,7 +4,7 @@
  * no credential and no privilege, and decides nothing.
  */
 #include "config.h"
-#include "service/broker/broker.h"
+#include "service/broker/daemon.h"
 
 #include <errno.h>
 #include <glib-unix.h>
@@ -47,7 +47,7 @@ harden (void)
 static int
 run (Program *program)
 {
-  const BrokerParameters parameters = {
+  const DaemonParameters parameters = {
     .executor_socket = UNDERSIGN_RUNTIME_DIR "/executor.sock",
     .state_dir = UNDERSIGN_STATE_DIR,
     .config_dir = UNDERSIGN_CONFIG_DIR,
@@ -57,7 +57,7 @@ run (Program *program)
     .register_wait = 5,
   };
   g_autoptr (GError) error = NULL;
-  g_autoptr (Broker) broker = broker_new (&parameters, stopped, program, &error);
+  g_autoptr (Broker) broker = daemon_new (&parameters, stopped, program, &error);
 
   if (broker == NULL)
     {

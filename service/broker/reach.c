@@ -4,7 +4,7 @@
  * passkeys are all revoked is not, and when too few are left nobody needs to wait for the deadline.
  * The executor looks again at each approval; this only tells the agent earlier.
  */
-#include "service/broker/life.h"
+#include "service/broker/reach.h"
 
 #include "service/base/wire.h"
 

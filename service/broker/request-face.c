@@ -10,7 +10,7 @@
 #include "service/base/clock.h"
 #include "service/base/pae.h"
 #include "service/base/wire.h"
-#include "service/broker/life.h"
+#include "service/broker/hand-over.h"
 
 static void
 add (GVariantBuilder *builder, const char *key, GVariant *value)

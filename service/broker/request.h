@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One request and its life: the states, the one table of which may follow which, and the one
- * function that moves a request.  What follows from a move is in life.h; how a request is kept is
+ * function that moves a request.  What follows from a move is in follow.h; how a request is kept is
  * in queue.h.
  */
 #pragma once

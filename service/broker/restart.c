@@ -1,153 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * After a restart: every request that had not ended is read back, its files are loaded, and the
- * ledger is asked what became of it.  A pending one is then prepared anew under its id and says so
- * on its card.  What is not readable is refused, what the disk did not give is taken up later;
- * nothing is ever denied or run by a restart.
+ * ledger is asked what became of it.  What is not readable is refused, what the disk did not give is
+ * taken up later; nothing is ever denied or run by a restart.
  */
-#include "service/broker/life.h"
+#include "service/broker/restart.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
-#include "service/base/clock.h"
-#include "service/base/wire.h"
-#include "service/broker/prepare.h"
+#include "service/broker/close.h"
+#include "service/broker/hand-over.h"
 
-#include <string.h>
-
-#define PREPARE_RETRY 30 /* seconds */
-#define RESUME_RETRY 600
-
-static void
-end_as (Request *request, RequestState state, const char *reason)
-{
-  RequestChange change = { .reason = reason };
-  g_autoptr (GError) error = NULL;
-
-  if (!request_move (request, state, &change, &error))
-    g_warning ("request %s: %s", request->id, error->message);
-}
-
-static void
-refuse (Request *request, const char *reason)
-{
-  end_as (request, REQUEST_REFUSED, reason);
-}
-
-/* --- preparing anew --- */
-
-static void
-prepare_due (gpointer data)
-{
-  Request *request = data;
-
-  request->retry_timer = NULL;
-  restart_prepare (broker_of (request), request);
-}
-
-/* What passes, so that a pending request waits for it: the part is away, policy is being repaired,
- * an administrator halted everything. */
-static gboolean
-error_passes (const GError *error)
-{
-  return executor_error_is_silence (error) || error->code == US_ERROR_POLICY_INVALID ||
-         error->code == US_ERROR_HALTED;
-}
-
-static gboolean
-is_file (const char *type)
-{
-  return strcmp (type, "file") == 0 || strcmp (type, "file-list") == 0;
-}
-
-/* The copies on disk are the files that the first record named. */
-static gboolean
-same_files (const Record *older, const Record *newer)
-{
-  const JsonTree *arguments = json_tree_member (record_tree (older), "arguments");
-
-  for (guint i = 0; i < json_tree_length (arguments); i++)
-    {
-      const JsonTree *argument = json_tree_item (arguments, i);
-      const char *type = json_tree_get_string (argument, "type");
-      const char *name = json_tree_get_string (argument, "name");
-
-      if (is_file (type) && !json_tree_equal (json_tree_member (argument, "value"),
-                                              record_argument (newer, name, NULL)))
-        return FALSE;
-    }
-  return TRUE;
-}
-
-static void
-take_prepared (Broker *broker, Request *request, const Handover *reply)
-{
-  g_autoptr (GVariant) raw = request_raw (request);
-  g_autoptr (Record) older = record_ref (request->record);
-  g_autoptr (GError) error = NULL;
-  gboolean asks = FALSE;
-
-  if (!prepare_take (request, raw, reply, &asks, &error))
-    refuse (request, error->message);
-  else if (!asks)
-    refuse (request, US_REASON_RECORD_CHANGED ": it would no longer be asked about: submit it anew");
-  else if (!same_files (older, request->record))
-    refuse (request, US_REASON_RECORD_CHANGED ": the copy of a file is not what was submitted");
-  else
-    {
-      request->again = TRUE;
-      request->answers = 0;
-      g_array_set_size (request->answered, 0);
-      g_ptr_array_set_size (request->statements, 0);
-      if (!request_persist (request, &error))
-        g_warning ("request %s: %s", request->id, error->message);
-      life_begin (broker, request);
-    }
-}
-
-static void
-prepared (const Handover *reply, const GError *error, gpointer data)
-{
-  g_autoptr (Request) request = data;
-  Broker *broker = broker_of (request);
-
-  request->is_handed = FALSE;
-  if (request->state != REQUEST_PENDING)
-    return;
-  if (error == NULL)
-    take_prepared (broker, request, reply);
-  else if (error->code == US_ERROR_NO_APPROVER)
-    end_as (request, REQUEST_UNREACHABLE, "");
-  else if (!error_passes (error))
-    refuse (request, error->message);
-  else if (request->retry_timer == NULL)
-    {
-      request->retry_timer =
-          expiry_add_seconds (broker->expiry, PREPARE_RETRY, prepare_due, request);
-      cards_settled (broker);
-    }
-}
-
-void
-restart_prepare (Broker *broker, Request *request)
-{
-  g_autoptr (GVariant) raw = request_raw (request);
-  gint64 expires = 0;
-
-  /* The old deadline may lie in another boot; what is left of it is told by the wall clock. */
-  if (!clock_parse (request->expires, &expires) || expires <= clock_wall ())
-    {
-      end_as (request, REQUEST_EXPIRED, "");
-      return;
-    }
-  if (request->is_handed)
-    return;
-  request->is_handed = TRUE;
-  prepare_send (broker->executor, broker->catalog, raw, request->files, prepared,
-                request_ref (request));
-}
-
-/* --- reading back --- */
+#define RESUME_RETRY 600 /* seconds */
 
 static void resume_left (gpointer data);
 
@@ -254,7 +118,7 @@ restart_resume (Broker *broker, GError **error)
   if (!resume (broker, keep, error))
     return FALSE;
   files_sweep (broker->spool, keep);
-  life_close_due (broker);
+  close_due (broker);
   g_message ("%u requests go on", g_hash_table_size (broker->requests));
   return TRUE;
 }

@@ -4,10 +4,11 @@
  * changed.  It is only ever asked: where policy would now let it through, the agent has to submit it
  * itself.
  */
-#include "service/broker/life.h"
+#include "service/broker/successor.h"
 
 #include "service/base/clock.h"
 #include "service/base/encode.h"
+#include "service/broker/life.h"
 #include "service/broker/prepare.h"
 
 typedef struct

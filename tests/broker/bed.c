@@ -2,6 +2,7 @@
 #include "tests/broker/bed.h"
 
 #include "dbus/error-bus.h"
+#include "service/broker/daemon.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -85,7 +86,7 @@ bed_try_start (Bed *bed, GError **error)
 {
   g_autofree char *socket = g_build_filename (bed->dir, "executor.sock", NULL);
   g_autofree char *state = g_build_filename (bed->dir, "state", NULL);
-  const BrokerParameters parameters = {
+  const DaemonParameters parameters = {
     .bus_address = bed->address,
     .executor_socket = socket,
     .state_dir = state,
@@ -98,7 +99,7 @@ bed_try_start (Bed *bed, GError **error)
     .identity_data = bed,
   };
 
-  bed->broker = broker_new (&parameters, stopped, bed, error);
+  bed->broker = daemon_new (&parameters, stopped, bed, error);
   return bed->broker != NULL;
 }
 
@@ -114,7 +115,7 @@ bed_start (Bed *bed)
 void
 bed_stop (Bed *bed)
 {
-  g_clear_pointer (&bed->broker, broker_free);
+  g_clear_pointer (&bed->broker, daemon_free);
 }
 
 void
