@@ -163,6 +163,42 @@ assert_served (const Scene *scene, gboolean people)
   g_assert_nonnull (state);
 }
 
+static gboolean
+is_held (gpointer data)
+{
+  return fake_held (((const Scene *) data)->bed->fake) > 0;
+}
+
+typedef enum
+{
+  SERVES_NOBODY, /* everybody needs what is held */
+  SERVES_AGENTS,
+  SERVES_ALL,
+} Served;
+
+/* The caller leaves at the point that @is_there tells of; whoever stays is served, and what the
+ * executor holds is held still. */
+static void
+leave_at (Scene *scene, gboolean (*is_there) (gpointer data), Served served)
+{
+  guint held = 0;
+
+  bed_wait (is_there, scene);
+  held = fake_held (scene->bed->fake);
+  leave (scene);
+  if (served != SERVES_NOBODY)
+    assert_served (scene, served == SERVES_ALL);
+  g_assert_cmpuint (fake_held (scene->bed->fake), >=, held);
+}
+
+/* What was held goes on, and ends without the caller. */
+static void
+go_on (Scene *scene)
+{
+  fake_hold_kind (scene->bed->fake, 0);
+  bed_wait (is_over, scene);
+}
+
 static void
 scene_end (Scene *scene)
 {
@@ -183,93 +219,48 @@ scene_end (Scene *scene)
 
 /* --- a call that waits for one answer of the executor --- */
 
-static void
-begin_agent (Scene *scene, const char *member, GVariant *parameters)
+/* What is called; in the parameters RUN and PATH stand for those of the scene. */
+typedef struct
 {
-  caller_begin (scene->leaver, US_OBJECT_PATH, US_INTERFACE_AGENT, member, parameters,
-                &scene->pending);
-}
+  const char *interface, *member, *parameters;
+} Act;
+
+#define SUBMIT(options)                                                                            \
+  { US_INTERFACE_AGENT, "Submit",                                                                  \
+    "('RUN', 'mail.send', {'to': <['b@example.com']>, 'subject': <'Report'>}, " options ")" }
+
+static const Act open_run = { US_INTERFACE_AGENT, "OpenRun", "({'label': <'x'>},)" };
+static const Act open_run_for = { US_INTERFACE_AGENT, "OpenRunFor",
+                                  "('offboarding', {'label': <'x'>})" };
+static const Act list_actions = { US_INTERFACE_AGENT, "ListActions", "()" };
+static const Act submit = SUBMIT ("@a{sv} {}");
+static const Act submit_keyed = SUBMIT ("{'idempotency-key': <'k'>}");
+static const Act watch = { US_INTERFACE_REQUEST, "Watch", "()" };
+static const Act withdraw = { US_INTERFACE_REQUEST, "Withdraw", "()" };
+static const Act register_cards = { US_INTERFACE_APPROVER, "Register", "(@a{sv} {},)" };
+static const Act get_card = { US_INTERFACE_APPROVER, "GetCard", "(objectpath 'PATH',)" };
+static const Act deny = { US_INTERFACE_APPROVER, "Deny",
+                          "(objectpath 'PATH', 'other', @a{sv} {})" };
+static const Act get_receipt = { US_INTERFACE_APPROVER, "GetReceipt", "(objectpath 'PATH',)" };
+static const Act pause_agent = { US_INTERFACE_APPROVER, "PauseAgent",
+                                 "('offboarding', uint32 600)" };
+static const Act approve = { US_INTERFACE_APPROVER, "Approve", NULL };
 
 static void
-begin_approver (Scene *scene, const char *member, GVariant *parameters)
+begin (Scene *scene, Caller *caller, const Act *act, Pending *pending)
 {
-  caller_begin (scene->leaver, US_OBJECT_PATH, US_INTERFACE_APPROVER, member, parameters,
-                &scene->pending);
-}
+  g_autoptr (GString) text = g_string_new (act->parameters);
+  g_autoptr (GVariant) parameters = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean of_request = strcmp (act->interface, US_INTERFACE_REQUEST) == 0;
 
-static void
-begin_open_run (Scene *scene)
-{
-  begin_agent (scene, "OpenRun", g_variant_new ("(@a{sv})", vardict ("{'label': <'x'>}")));
-}
-
-static void
-begin_open_run_for (Scene *scene)
-{
-  begin_agent (scene, "OpenRunFor",
-               g_variant_new ("(s@a{sv})", "offboarding", vardict ("{'label': <'x'>}")));
-}
-
-static void
-begin_list_actions (Scene *scene)
-{
-  begin_agent (scene, "ListActions", NULL);
-}
-
-static void
-begin_submit (Scene *scene)
-{
-  begin_agent (scene, "Submit", mail_parameters (scene->run, "b@example.com", NULL));
-}
-
-static void
-begin_submit_keyed (Scene *scene)
-{
-  begin_agent (scene, "Submit",
-               mail_parameters (scene->run, "b@example.com", "{'idempotency-key': <'k'>}"));
-}
-
-static void
-begin_watch (Scene *scene)
-{
-  caller_begin (scene->leaver, scene->path, US_INTERFACE_REQUEST, "Watch", NULL, &scene->pending);
-}
-
-static void
-begin_withdraw (Scene *scene)
-{
-  caller_begin (scene->leaver, scene->path, US_INTERFACE_REQUEST, "Withdraw", NULL,
-                &scene->pending);
-}
-
-static void
-begin_register (Scene *scene)
-{
-  begin_approver (scene, "Register", g_variant_new ("(a{sv})", NULL));
-}
-
-static void
-begin_get_card (Scene *scene)
-{
-  begin_approver (scene, "GetCard", g_variant_new ("(o)", scene->path));
-}
-
-static void
-begin_deny (Scene *scene)
-{
-  begin_approver (scene, "Deny", g_variant_new ("(osa{sv})", scene->path, "other", NULL));
-}
-
-static void
-begin_receipt (Scene *scene)
-{
-  begin_approver (scene, "GetReceipt", g_variant_new ("(o)", scene->path));
-}
-
-static void
-begin_pause (Scene *scene)
-{
-  begin_approver (scene, "PauseAgent", g_variant_new ("(su)", "offboarding", 600));
+  g_string_replace (text, "RUN", scene->run, 0);
+  if (scene->path != NULL)
+    g_string_replace (text, "PATH", scene->path, 0);
+  parameters = g_variant_parse (NULL, text->str, NULL, NULL, &error);
+  g_assert_no_error (error);
+  caller_begin (caller, of_request ? scene->path : US_OBJECT_PATH, act->interface, act->member,
+                parameters, pending);
 }
 
 static void
@@ -279,6 +270,15 @@ begin_approve (Scene *scene)
 
   g_assert_true (caller_begin_approve (scene->leaver, scene->path, "hr.jones", "good",
                                        &scene->pending, &error));
+}
+
+static void
+begin_act (Scene *scene, const Act *act)
+{
+  if (act == &approve)
+    begin_approve (scene);
+  else
+    begin (scene, scene->leaver, act, &scene->pending);
 }
 
 static void
@@ -358,54 +358,57 @@ typedef struct
   gboolean waits;    /* a request is there */
   gboolean fresh;    /* the broker has just begun, and knows nothing yet */
   gboolean allows;
-  void (*begin) (Scene *scene);
+  const Act *act;
   void (*ends) (Scene *scene);
 } Point;
 
 static const Point points[] = {
   /* name, held, who leaves, a request waits, fresh, allows */
-  { "policy/open-run", HANDOVER_POLICY, FAKE_AGENT, FALSE, TRUE, FALSE, begin_open_run,
+  { "policy/open-run", HANDOVER_POLICY, FAKE_AGENT, FALSE, TRUE, FALSE, &open_run,
     ends_waiting },
-  { "policy/open-run-for", HANDOVER_POLICY, FAKE_KIM, FALSE, TRUE, FALSE, begin_open_run_for,
+  { "policy/open-run-for", HANDOVER_POLICY, FAKE_KIM, FALSE, TRUE, FALSE, &open_run_for,
     ends_waiting },
-  { "policy/list-actions", HANDOVER_POLICY, FAKE_AGENT, FALSE, TRUE, FALSE, begin_list_actions,
+  { "policy/list-actions", HANDOVER_POLICY, FAKE_AGENT, FALSE, TRUE, FALSE, &list_actions,
     ends_waiting },
-  { "policy/submit", HANDOVER_POLICY, FAKE_AGENT, FALSE, TRUE, FALSE, begin_submit, ends_unmade },
-  { "policy/watch", HANDOVER_POLICY, FAKE_AGENT, TRUE, TRUE, FALSE, begin_watch, ends_unheard },
-  { "policy/withdraw", HANDOVER_POLICY, FAKE_AGENT, TRUE, TRUE, FALSE, begin_withdraw,
+  { "policy/submit", HANDOVER_POLICY, FAKE_AGENT, FALSE, TRUE, FALSE, &submit, ends_unmade },
+  { "policy/watch", HANDOVER_POLICY, FAKE_AGENT, TRUE, TRUE, FALSE, &watch, ends_unheard },
+  { "policy/withdraw", HANDOVER_POLICY, FAKE_AGENT, TRUE, TRUE, FALSE, &withdraw,
     ends_withdrawn },
-  { "policy/deny", HANDOVER_POLICY, FAKE_JONES, TRUE, TRUE, FALSE, begin_deny, ends_denied },
-  { "passkeys/register", HANDOVER_APPROVER, FAKE_JONES, TRUE, TRUE, FALSE, begin_register,
+  { "policy/deny", HANDOVER_POLICY, FAKE_JONES, TRUE, TRUE, FALSE, &deny, ends_denied },
+  { "passkeys/register", HANDOVER_APPROVER, FAKE_JONES, TRUE, TRUE, FALSE, &register_cards,
     ends_unheard },
-  { "passkeys/watch", HANDOVER_APPROVER, FAKE_JONES, TRUE, TRUE, FALSE, begin_watch, ends_unheard },
-  { "passkeys/get-card", HANDOVER_APPROVER, FAKE_JONES, TRUE, TRUE, FALSE, begin_get_card,
+  { "passkeys/watch", HANDOVER_APPROVER, FAKE_JONES, TRUE, TRUE, FALSE, &watch, ends_unheard },
+  { "passkeys/get-card", HANDOVER_APPROVER, FAKE_JONES, TRUE, TRUE, FALSE, &get_card,
     ends_waiting },
-  { "passkeys/deny", HANDOVER_APPROVER, FAKE_JONES, TRUE, TRUE, FALSE, begin_deny, ends_denied },
-  { "prepare/submit", HANDOVER_PREPARE, FAKE_AGENT, FALSE, FALSE, FALSE, begin_submit,
+  { "passkeys/deny", HANDOVER_APPROVER, FAKE_JONES, TRUE, TRUE, FALSE, &deny, ends_denied },
+  { "prepare/submit", HANDOVER_PREPARE, FAKE_AGENT, FALSE, FALSE, FALSE, &submit,
     ends_unmade },
-  { "prepare/submit-keyed", HANDOVER_PREPARE, FAKE_AGENT, FALSE, FALSE, FALSE, begin_submit_keyed,
+  { "prepare/submit-keyed", HANDOVER_PREPARE, FAKE_AGENT, FALSE, FALSE, FALSE, &submit_keyed,
     ends_unmade },
-  { "query/submit-keyed", HANDOVER_QUERY, FAKE_AGENT, FALSE, FALSE, FALSE, begin_submit_keyed,
+  { "query/submit-keyed", HANDOVER_QUERY, FAKE_AGENT, FALSE, FALSE, FALSE, &submit_keyed,
     ends_unmade },
-  { "execute/submit", HANDOVER_EXECUTE, FAKE_AGENT, FALSE, FALSE, TRUE, begin_submit,
+  { "execute/submit", HANDOVER_EXECUTE, FAKE_AGENT, FALSE, FALSE, TRUE, &submit,
     ends_executed },
-  { "answer/approve", HANDOVER_ANSWER, FAKE_JONES, TRUE, FALSE, FALSE, begin_approve,
+  { "answer/approve", HANDOVER_ANSWER, FAKE_JONES, TRUE, FALSE, FALSE, &approve,
     ends_executed },
-  { "execute/approve", HANDOVER_EXECUTE, FAKE_JONES, TRUE, FALSE, FALSE, begin_approve,
+  { "execute/approve", HANDOVER_EXECUTE, FAKE_JONES, TRUE, FALSE, FALSE, &approve,
     ends_executed },
-  { "close/deny", HANDOVER_CLOSE, FAKE_JONES, TRUE, FALSE, FALSE, begin_deny, ends_denied },
-  { "close/withdraw", HANDOVER_CLOSE, FAKE_AGENT, TRUE, FALSE, FALSE, begin_withdraw,
+  { "close/deny", HANDOVER_CLOSE, FAKE_JONES, TRUE, FALSE, FALSE, &deny, ends_denied },
+  { "close/withdraw", HANDOVER_CLOSE, FAKE_AGENT, TRUE, FALSE, FALSE, &withdraw,
     ends_withdrawn },
-  { "receipt/get-receipt", HANDOVER_RECEIPT, FAKE_JONES, TRUE, FALSE, FALSE, begin_receipt,
+  { "receipt/get-receipt", HANDOVER_RECEIPT, FAKE_JONES, TRUE, FALSE, FALSE, &get_receipt,
     ends_waiting },
-  { "may-pause/pause-agent", HANDOVER_MAY_PAUSE, FAKE_JONES, FALSE, FALSE, FALSE, begin_pause,
+  { "may-pause/pause-agent", HANDOVER_MAY_PAUSE, FAKE_JONES, FALSE, FALSE, FALSE, &pause_agent,
     ends_paused },
 };
 
-static gboolean
-is_held (gpointer data)
+/* Everybody needs the policy, every person their passkeys. */
+static Served
+served_beside (HandoverKind kind)
 {
-  return fake_held (((const Scene *) data)->bed->fake) > 0;
+  if (kind == HANDOVER_POLICY)
+    return SERVES_NOBODY;
+  return kind == HANDOVER_APPROVER ? SERVES_AGENTS : SERVES_ALL;
 }
 
 static void
@@ -429,17 +432,9 @@ test_point (Bed *bed, gconstpointer data)
         g_main_context_iteration (NULL, TRUE);
     }
   fake_hold_kind (bed->fake, (int) point->kind);
-  point->begin (&scene);
-  bed_wait (is_held, &scene);
-  leave (&scene);
-  g_assert_true (is_held (&scene));
-
-  /* Everybody needs the policy, every person their passkeys. */
-  if (point->kind != HANDOVER_POLICY)
-    assert_served (&scene, point->kind != HANDOVER_APPROVER);
-  g_assert_true (is_held (&scene));
-  fake_hold_kind (bed->fake, 0);
-  bed_wait (is_over, &scene);
+  begin_act (&scene, point->act);
+  leave_at (&scene, is_held, served_beside (point->kind));
+  go_on (&scene);
   point->ends (&scene);
   scene_end (&scene);
 }
@@ -466,7 +461,7 @@ test_identity (Bed *bed, gconstpointer config)
 
   scene_init (&scene, bed, TRUE);
   scene_enter (&scene, FAKE_JONES);
-  begin_deny (&scene);
+  begin_act (&scene, &deny);
   disconnect (&scene);
   g_assert_cmpuint (bus_waiting (bed->broker->bus).calls, ==, 1);
   scene_end (&scene);
@@ -489,13 +484,11 @@ test_cards (Bed *bed, gconstpointer config)
   bed_stop (bed);
   fake_hold_kind (bed->fake, HANDOVER_PREPARE);
   bed_start (bed);
-  begin_register (&scene);
+  begin_act (&scene, &register_cards);
   bed_wait (is_registering, &scene);
-  bed_wait (is_held, &scene);
-  leave (&scene);
-  g_assert_true (is_over (&scene));
+  leave_at (&scene, is_held, SERVES_ALL);
+  bed_wait (is_over, &scene);
   g_assert_true (is_held (&scene));
-  assert_served (&scene, TRUE);
   fake_hold_kind (bed->fake, 0);
   wait_again (scene.lead, scene.path);
   ends_unheard (&scene);
@@ -555,7 +548,7 @@ test_file (Bed *bed, gboolean (*is_under_way) (gpointer data), const char *optio
   g_assert_cmpuint (fake_queried (bed->fake), ==, 0);
   g_assert_cmpuint (g_hash_table_size (bed->broker->requests), ==, 0);
   assert_served (&scene, TRUE);
-  bed_wait (is_over, &scene);
+  go_on (&scene);
   ends_unmade (&scene);
   scene_end (&scene);
 }
@@ -595,18 +588,13 @@ test_turn (Bed *bed, gboolean first_leaves)
   for (guint i = 0; i < 2; i++)
     {
       if ((i == 0) == first_leaves)
-        begin_submit_keyed (&scene);
+        begin_act (&scene, &submit_keyed);
       else
-        caller_begin (scene.agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
-                      mail_parameters (scene.run, "b@example.com", "{'idempotency-key': <'k'>}"),
-                      &stays);
+        begin (&scene, scene.agent, &submit_keyed, &stays);
       if (i == 0)
         bed_wait (is_held, &scene);
     }
-  bed_wait (has_turn, &scene);
-  leave (&scene);
-  g_assert_true (is_held (&scene));
-  assert_served (&scene, TRUE);
+  leave_at (&scene, has_turn, SERVES_ALL);
   fake_hold_kind (bed->fake, 0);
   pending_wait (&stays);
   g_assert_no_error (stays.error);
@@ -660,15 +648,13 @@ test_places (Bed *bed, gconstpointer config)
       caller_begin (scene.leaver, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
                     mail_parameters (scene.run, to, NULL), &pending[i]);
     }
-  bed_wait (holds_all_places, &scene);
-  leave (&scene);
+  leave_at (&scene, holds_all_places, SERVES_ALL);
   caller_begin (scene.other, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit",
                 mail_parameters (others_run, "b@example.com", NULL), &others);
   bed_wait (holds_one_more, &scene);
-  fake_hold_kind (bed->fake, 0);
+  go_on (&scene);
   pending_wait (&others);
   g_assert_no_error (others.error);
-  bed_wait (is_over, &scene);
   assert_pending (&scene, 1);
   for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
     {
@@ -706,10 +692,8 @@ test_successor (Bed *bed, gconstpointer config)
   fake_hold_kind (bed->fake, HANDOVER_PREPARE);
   g_assert_false (caller_approve (jones, scene.path, "hr.jones", "good", NULL, &error));
   bed_wait (is_held, &scene);
-  begin_submit_keyed (&scene);
-  bed_wait (waits_for_successor, &scene);
-  leave (&scene);
-  assert_served (&scene, TRUE);
+  begin_act (&scene, &submit_keyed);
+  leave_at (&scene, waits_for_successor, SERVES_ALL);
   fake_hold_kind (bed->fake, 0);
   successor = wait_successor (scene.agent, scene.path);
   wait_state (scene.agent, successor, "pending");
