@@ -167,6 +167,15 @@ prefork_accept (GError **error)
 }
 
 gboolean
+prefork_is_ending (void)
+{
+  struct pollfd status = { .fd = PREFORK_FD_STATUS, .events = POLLIN };
+
+  /* any word, the end and any doubt */
+  return poll (&status, 1, 0) != 0;
+}
+
+gboolean
 prefork_request_reload (GError **error)
 {
   struct timeval timeout = { .tv_sec = RELOAD_TIMEOUT };

@@ -322,6 +322,23 @@ listener_retire_idle (Listener *listener)
     }
 }
 
+/* listener_end: no more workers; those that serve are told as well, for they may be the last. */
+static void
+listener_end (Listener *listener)
+{
+  listener->ending = TRUE;
+  /* What is asked from now on is for the next listener, which may have other data. */
+  fd_clear (&listener->lease_fd);
+  for (guint i = 0; i < listener->workers->len; i++)
+    {
+      Worker *worker = g_ptr_array_index (listener->workers, i);
+
+      if (worker->state == WORKER_BUSY)
+        worker_tell (worker, STATUS_RETIRE);
+    }
+  listener_retire_idle (listener);
+}
+
 static void
 listener_reload (Listener *listener)
 {
@@ -598,10 +615,7 @@ listener_take_signals (Listener *listener)
 
       case SIGINT:
       case SIGTERM:
-        listener->ending = TRUE;
-        /* What is asked from now on is for the next listener, which may have other data. */
-        fd_clear (&listener->lease_fd);
-        listener_retire_idle (listener);
+        listener_end (listener);
         break;
 
       default: /* SIGCHLD: listener_reap() asks for each worker */

@@ -66,6 +66,10 @@ gboolean prefork_say_impaired (GError **error);
  */
 int prefork_accept (GError **error);
 
+/* prefork_is_ending: in a worker, after prefork_accept(): whether the listener has been told to stop, so
+ * that nobody may come after this worker. */
+gboolean prefork_is_ending (void);
+
 /*
  * prefork_request_reload: in a worker, after prefork_accept(): asks for a reload and waits for it.
  * Returns: TRUE where every connection made from now on is served with the new descriptor.

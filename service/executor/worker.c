@@ -62,5 +62,9 @@ worker_run (const ExecutorConfig *config)
     }
   alarm (config->timeout);
   executor_serve (executor, sock);
+  /* Whoever was answered comes with the next step, and the syncs would be in its way.  At a stop the
+   * file is made whole. */
+  if (!prefork_is_ending ())
+    ledger_leave_log (executor->ledger);
   return EXIT_SUCCESS;
 }

@@ -116,6 +116,7 @@ database_configure (Ledger *ledger, GError **error)
   /* the last to close would unlink the log by its name, whosever it is by then */
   if (sqlite3_file_control (ledger->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist) != SQLITE_OK)
     return query_failed (ledger, "cannot keep the log", error);
+  log_watch (ledger);
   sqlite3_limit (ledger->db, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_busy_timeout (ledger->db, BUSY_TIMEOUT_MS);
 
@@ -141,9 +142,9 @@ database_open (Ledger *ledger, const char *state_dir, GError **error)
   if (sqlite3_open_v2 (path, &ledger->db,
                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE |
                            SQLITE_OPEN_PRIVATECACHE,
-                       NULL) != SQLITE_OK)
+                       log_vfs ()) != SQLITE_OK)
     return query_failed (ledger, path, error);
-  return database_configure (ledger, error);
+  return database_configure (ledger, error) && log_settle (directory, path, error);
 }
 
 static gboolean
@@ -182,6 +183,7 @@ ledger_close (Ledger *ledger)
   if (ledger == NULL)
     return;
   request_unlock (ledger);
+  log_write_back (ledger);
   sqlite3_close (ledger->db);
   fd_clear (&ledger->lock_fd);
   fd_clear (&ledger->runtime_fd);

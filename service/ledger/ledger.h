@@ -39,6 +39,12 @@ typedef struct Ledger Ledger;
  * that it can be looked at and resumed; ledger_check_running() then refuses.
  */
 Ledger *ledger_open (const char *state_dir, const char *runtime_dir, GError **error);
+/*
+ * ledger_leave_log: ledger_close() then leaves what is committed in SQLite's log, where it is as durable,
+ * unless that has grown long.  Else the last of all processes to close writes it back to the file, two
+ * syncs and what they hold up.
+ */
+void ledger_leave_log (Ledger *ledger);
 void ledger_close (Ledger *ledger);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_close)
 

@@ -21,6 +21,7 @@ struct Ledger
   sqlite3 *db;
   int runtime_fd;
   int lock_fd;
+  int log_pages;      /* of the log, after the last commit of this process; 0 before */
   char *id;           /* of the ledger, random, made with it */
   Secret *key;        /* (nullable): this boot's, read when first asked for */
   int request_fd;     /* the lock of the one request that this process executes, or -1 */
@@ -46,6 +47,13 @@ GBytes *query_bytes (sqlite3_stmt *query, int column); /* empty for NULL */
 /* query_digest: FALSE unless the column holds exactly 32 bytes. */
 gboolean query_digest (sqlite3_stmt *query, int column, guint8 out_digest[PAE_DIGEST_SIZE]);
 gboolean query_failed (Ledger *ledger, const char *what, GError **error); /* always FALSE */
+
+/* --- log.c: only for ledger.c --- */
+
+const char *log_vfs (void); /* what sqlite3_open_v2() is to go by */
+gboolean log_settle (const char *directory, const char *path, GError **error);
+void log_watch (Ledger *ledger);
+void log_write_back (Ledger *ledger);
 
 /* --- schema.c --- */
 

@@ -105,6 +105,14 @@ serve (int sock)
         say (sock, memfd_is_leased (PREFORK_FD_SHARED) ? "leased" : "not leased");
       return;
     }
+  else if (strcmp (word, "ending") == 0)
+    {
+      say (sock, prefork_is_ending () ? "ending" : "not ending");
+      for (guint i = 0; i < 6000 && !prefork_is_ending (); i++)
+        g_usleep (10000);
+      say (sock, prefork_is_ending () ? "ending" : "not ending");
+      return;
+    }
   else if (strcmp (word, "limits") == 0)
     {
       say_limits (sock);

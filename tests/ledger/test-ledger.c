@@ -509,6 +509,97 @@ test_every_commit_is_synced (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* --- the log --- */
+
+#define WHY_BYTES 40000 /* some twenty pages a commit */
+
+static void
+commit_much (Fixture *fixture, guint commits)
+{
+  g_autofree char *why = g_strnfill (WHY_BYTES, 'y');
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < commits; i++)
+    {
+      g_assert_true (ledger_halt (fixture->ledger, 0, why, &error));
+      g_assert_no_error (error);
+    }
+}
+
+static GBytes *
+content_of (Fixture *fixture, const char *name)
+{
+  g_autofree char *path = fixture_state_path (fixture, name);
+  char *data = NULL;
+  gsize len = 0;
+
+  g_assert_true (g_file_get_contents (path, &data, &len, NULL));
+  return g_bytes_new_take (data, len);
+}
+
+static void
+assert_halted (Fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+
+  fixture_reopen (fixture);
+  g_assert_false (ledger_check_running (fixture->ledger, &error));
+  fixture_assert_reason (&error, US_REASON_HALTED);
+}
+
+/* It is the log alone that the next one finds it in. */
+static void
+test_log_left (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GBytes) before = NULL;
+  g_autoptr (GBytes) after = NULL;
+  g_autoptr (GBytes) log = NULL;
+
+  fixture_reopen (fixture);
+  before = content_of (fixture, "ledger.db");
+  commit_much (fixture, 1);
+  ledger_leave_log (fixture->ledger);
+  fixture_close (fixture);
+  after = content_of (fixture, "ledger.db");
+  log = content_of (fixture, "ledger.db-wal");
+  g_assert_true (g_bytes_equal (before, after));
+  g_assert_cmpuint (g_bytes_get_size (log), >, WHY_BYTES);
+  assert_halted (fixture);
+}
+
+/* No commit writes it back, however long it is; a close does, where it is long. */
+static void
+test_log_long (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GBytes) before = NULL;
+  g_autoptr (GBytes) between = NULL;
+  g_autoptr (GBytes) after = NULL;
+
+  fixture_reopen (fixture);
+  before = content_of (fixture, "ledger.db");
+  ledger_leave_log (fixture->ledger);
+  commit_much (fixture, 60);
+  between = content_of (fixture, "ledger.db");
+  fixture_close (fixture);
+  after = content_of (fixture, "ledger.db");
+  g_assert_true (g_bytes_equal (before, between));
+  g_assert_cmpuint (g_bytes_get_size (after), >, 60 * WHY_BYTES);
+  assert_halted (fixture);
+}
+
+/* Else the last to close leaves one whole file. */
+static void
+test_log_written_back (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GBytes) log = NULL;
+
+  commit_much (fixture, 1);
+  fixture_close (fixture);
+  log = content_of (fixture, "ledger.db-wal");
+  g_assert_cmpuint (g_bytes_get_size (log), ==, 0);
+  assert_halted (fixture);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -534,5 +625,8 @@ main (int argc, char **argv)
   fixture_test ("/ledger/open/no-directory", test_no_directory);
   fixture_test ("/ledger/no-space", test_no_space);
   fixture_test ("/ledger/every-commit-is-synced", test_every_commit_is_synced);
+  fixture_test ("/ledger/log/left", test_log_left);
+  fixture_test ("/ledger/log/long", test_log_long);
+  fixture_test ("/ledger/log/written-back", test_log_written_back);
   return g_test_run ();
 }
