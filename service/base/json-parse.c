@@ -4,7 +4,7 @@
  * chooses and JSON_MAX_DEPTH bounds.  Every layer may call it.  It never guesses, repairs or skips:
  * the first thing out of order ends it.
  */
-#include "service/base/json.h"
+#include "service/base/json-private.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
@@ -133,10 +133,34 @@ plain_length (const Reader *reader)
 {
   gsize at = reader->at;
 
-  while (at < reader->len && (guint8) reader->text[at] >= 0x20 && reader->text[at] != '"' &&
-         reader->text[at] != '\\')
+  while (at < reader->len && json_needs_escape[(guint8) reader->text[at]] == 0)
     at++;
   return at - reader->at;
+}
+
+/*
+ * read_plain: a string of which every byte stands for itself, as most do: it is read without a
+ * copy.
+ *
+ * Returns: (nullable): its bytes, within the text; NULL for any other, of which nothing was read
+ */
+static const char *
+read_plain (Reader *reader, gsize *out_len)
+{
+  Reader ahead = *reader;
+  gsize len;
+
+  if (!reader_take (&ahead, '"'))
+    return NULL;
+  len = plain_length (&ahead);
+  if (len > MIN (reader->limits->string, reader->len))
+    return NULL;
+  ahead.at += len;
+  if (!reader_take (&ahead, '"'))
+    return NULL;
+  reader->at = ahead.at;
+  *out_len = len;
+  return reader->text + ahead.at - 1 - len;
 }
 
 /* The text between quotes, unescaped; the whole input is known to be UTF-8. */
@@ -235,12 +259,17 @@ read_number (Reader *reader)
 static gboolean
 read_member (Reader *reader, JsonTree *object)
 {
-  g_autofree char *name = read_string (reader);
+  gsize len = 0;
+  const char *plain = read_plain (reader, &len);
+  g_autofree char *name = plain != NULL ? g_strndup (plain, len) : read_string (reader);
   JsonTree *value;
+  gboolean found;
+  guint place;
 
   if (name == NULL)
     return FALSE;
-  if (json_tree_member (object, name) != NULL)
+  place = object_search (object, name, &found);
+  if (found)
     return reader_fail (reader, "a name is used twice in one object");
   skip_space (reader);
   if (!reader_take (reader, ':'))
@@ -248,7 +277,7 @@ read_member (Reader *reader, JsonTree *object)
   value = read_value (reader);
   if (value == NULL)
     return FALSE;
-  json_tree_add (object, name, value);
+  items_add (object, place, g_steal_pointer (&name), value);
   return TRUE;
 }
 
@@ -303,10 +332,20 @@ read_container (Reader *reader, char close)
 }
 
 static JsonTree *
+read_text (Reader *reader)
+{
+  gsize len = 0;
+  const char *plain = read_plain (reader, &len);
+  g_autofree char *text = plain == NULL ? read_string (reader) : NULL;
+
+  if (plain != NULL)
+    return tree_new (JSON_TREE_STRING, plain, len);
+  return text != NULL ? tree_new (JSON_TREE_STRING, text, strlen (text)) : NULL;
+}
+
+static JsonTree *
 read_value (Reader *reader)
 {
-  g_autofree char *text = NULL;
-
   skip_space (reader);
   switch (reader_peek (reader))
     {
@@ -315,8 +354,7 @@ read_value (Reader *reader)
     case '[':
       return read_container (reader, ']');
     case '"':
-      text = read_string (reader);
-      return text == NULL ? NULL : json_tree_new_string (text);
+      return read_text (reader);
     case 't':
       return read_word (reader, "true") ? json_tree_new_boolean (TRUE) : NULL;
     case 'f':

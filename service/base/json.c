@@ -4,9 +4,11 @@
  * use it.  A getter never converts: what is of another kind is not there.  An object keeps its
  * members in the order in which they came, and beside it their canonical order.
  */
-#include "service/base/json.h"
+#include "service/base/json-private.h"
 
 #include <string.h>
+
+#define WRITE_FIRST 2048 /* bytes; most of what is written is a record or an entry of the log */
 
 /* Of an array or an object. */
 typedef struct
@@ -25,7 +27,7 @@ struct JsonTree
   char text[]; /* of a string or a number */
 };
 
-static JsonTree *
+JsonTree *
 tree_new (JsonTreeKind kind, const char *text, gsize len)
 {
   JsonTree *tree = g_malloc (sizeof (JsonTree) + len + 1);
@@ -120,16 +122,22 @@ item_by_name (const JsonTree *object, guint place)
   return &object->items[object->items[place].place];
 }
 
-/* The place in the order where @name is, or where it belongs. */
-static guint
+guint
 object_search (const JsonTree *object, const char *name, gboolean *out_found)
 {
   guint low = 0, high = object->n;
 
   *out_found = FALSE;
   /* canonical text comes in order */
-  if (high > 0 && name_compare (name, item_by_name (object, high - 1)->name) > 0)
-    return high;
+  if (high > 0)
+    {
+      int order = name_compare (name, item_by_name (object, high - 1)->name);
+
+      if (order > 0)
+        return high;
+      *out_found = order == 0;
+      high--;
+    }
   while (low < high)
     {
       guint middle = low + (high - low) / 2;
@@ -145,7 +153,7 @@ object_search (const JsonTree *object, const char *name, gboolean *out_found)
   return low;
 }
 
-static void
+void
 items_add (JsonTree *tree, guint place, char *name, JsonTree *value)
 {
   if (tree->n == tree->room)
@@ -319,11 +327,27 @@ json_tree_get_string (const JsonTree *object, const char *name)
   return json_tree_string (json_tree_member (object, name));
 }
 
+const guint8 json_needs_escape[256] = {
+  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,         1,
+  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ['"'] = 1, ['\\'] = 1,
+};
+
+/* g_string_append_len() costs several times as much, and this is done twice for each member. */
+static void
+write_bytes (GString *out, const char *text, gsize len)
+{
+  gsize at = out->len;
+
+  g_string_set_size (out, at + len);
+  memcpy (out->str + at, text, len);
+}
+
 static void
 write_escape (GString *out, guint8 byte)
 {
-  static const char shorts[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
-                                 ['\r'] = 'r' };
+  static const char shorts[] = {
+    ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
+  };
 
   if (byte >= 0x20)
     g_string_append_printf (out, "\\%c", byte);
@@ -340,19 +364,21 @@ write_string (GString *out, const char *text)
   const char *c = text;
 
   g_string_append_c (out, '"');
-  for (; *c != '\0'; c++)
-    if ((guint8) *c < 0x20 || *c == '"' || *c == '\\')
-      {
-        g_string_append_len (out, plain, c - plain);
-        write_escape (out, (guint8) *c);
-        plain = c + 1;
-      }
-  g_string_append_len (out, plain, c - plain);
+  for (;;)
+    {
+      while (json_needs_escape[(guint8) *c] == 0)
+        c++;
+      write_bytes (out, plain, (gsize) (c - plain));
+      if (*c == '\0')
+        break;
+      write_escape (out, (guint8) *c);
+      plain = ++c;
+    }
   g_string_append_c (out, '"');
 }
 
-static gboolean
-write_tree (GString *out, const JsonTree *tree)
+gboolean
+json_tree_write_to (const JsonTree *tree, GString *out)
 {
   switch (tree->kind)
     {
@@ -371,7 +397,7 @@ write_tree (GString *out, const JsonTree *tree)
         {
           if (i > 0)
             g_string_append_c (out, ',');
-          if (!write_tree (out, tree->items[i].value))
+          if (!json_tree_write_to (tree->items[i].value, out))
             return FALSE;
         }
       g_string_append_c (out, ']');
@@ -386,7 +412,7 @@ write_tree (GString *out, const JsonTree *tree)
             g_string_append_c (out, ',');
           write_string (out, item->name);
           g_string_append_c (out, ':');
-          if (!write_tree (out, item->value))
+          if (!json_tree_write_to (item->value, out))
             return FALSE;
         }
       g_string_append_c (out, '}');
@@ -400,9 +426,9 @@ write_tree (GString *out, const JsonTree *tree)
 GBytes *
 json_tree_write (const JsonTree *tree)
 {
-  GString *out = g_string_new (NULL);
+  GString *out = g_string_sized_new (WRITE_FIRST);
 
-  if (tree == NULL || !write_tree (out, tree))
+  if (tree == NULL || !json_tree_write_to (tree, out))
     {
       g_string_free (out, TRUE);
       return NULL;

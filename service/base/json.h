@@ -86,5 +86,7 @@ const char *json_tree_get_string (const JsonTree *object, const char *name);
  *   format numbers, and none of our formats has one.
  */
 GBytes *json_tree_write (const JsonTree *tree);
+/* json_tree_write_to: the same, appended to @out; what is there is undefined after FALSE. */
+gboolean json_tree_write_to (const JsonTree *tree, GString *out);
 
 G_END_DECLS

@@ -81,12 +81,11 @@ bind_given (Binding *binding, GVariant *arguments, GError **error)
   for (gsize i = 0; i < n; i++)
     {
       g_autoptr (GVariant) pair = g_variant_get_child_value (arguments, i);
-      g_autoptr (GVariant) value = NULL;
-      const char *name;
+      g_autoptr (GVariant) name = g_variant_get_child_value (pair, 0);
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (pair, 1);
+      g_autoptr (GVariant) value = g_variant_get_variant (boxed);
 
-      g_variant_get_child (pair, 0, "&s", &name);
-      g_variant_get_child (pair, 1, "v", &value);
-      if (!bind_one (binding, name, value, error))
+      if (!bind_one (binding, g_variant_get_string (name, NULL), value, error))
         return FALSE;
     }
   return TRUE;

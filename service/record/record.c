@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define INTENT_FORMAT "undersign.intent/1"
+#define INTENT_FIRST 2048 /* bytes; most are no longer */
 
 struct Record
 {
@@ -24,51 +25,55 @@ struct Record
   guint8 intent[PAE_DIGEST_SIZE];
 };
 
+/* append_member: @lead is what stands before the value, its name included. */
 static void
-copy_member (JsonTree *to, const JsonTree *from, const char *name)
+append_member (GString *out, const char *lead, const JsonTree *object, const char *name)
 {
-  json_tree_add (to, name, json_tree_copy (json_tree_member (from, name)));
+  g_string_append (out, lead);
+  json_tree_write_to (json_tree_member (object, name), out);
 }
 
 /* Name, type and value of each entry: what a label says does not change what is meant. */
-static JsonTree *
-entries_of_intent (const JsonTree *list)
+static void
+append_entries (GString *out, const JsonTree *list)
 {
-  JsonTree *out = json_tree_new_array ();
-
+  g_string_append_c (out, '[');
   for (guint i = 0; i < json_tree_length (list); i++)
     {
-      JsonTree *entry = json_tree_append (out, json_tree_new_object ());
+      const JsonTree *entry = json_tree_item (list, i);
 
-      copy_member (entry, json_tree_item (list, i), "name");
-      copy_member (entry, json_tree_item (list, i), "type");
-      copy_member (entry, json_tree_item (list, i), "value");
+      append_member (out, i == 0 ? "{\"name\":" : ",{\"name\":", entry, "name");
+      append_member (out, ",\"type\":", entry, "type");
+      append_member (out, ",\"value\":", entry, "value");
+      g_string_append_c (out, '}');
     }
-  return out;
+  g_string_append_c (out, ']');
 }
 
+/*
+ * The intent as undersign-record(7) has it, in canonical form: the names stand here in their order.
+ * It is written from the record's own tree, whose shape was checked, without a copy of its values.
+ */
 static void
 compute_intent (const JsonTree *tree, guint8 out_intent[PAE_DIGEST_SIZE])
 {
   const JsonTree *agent = json_tree_member (tree, "agent");
   const JsonTree *executor = json_tree_member (tree, "executor");
-  g_autoptr (JsonTree) intent = json_tree_new_object ();
+  GString *out = g_string_sized_new (INTENT_FIRST);
   g_autoptr (GBytes) bytes = NULL;
-  JsonTree *part;
 
-  json_tree_add_string (intent, "format", INTENT_FORMAT);
-  json_tree_add_string (intent, "action",
-                        json_tree_get_string (json_tree_member (tree, "action"), "id"));
-  part = json_tree_add (intent, "agent", json_tree_new_object ());
-  copy_member (part, agent, "name");
-  copy_member (part, agent, "uid");
-  json_tree_add (intent, "arguments", entries_of_intent (json_tree_member (tree, "arguments")));
-  part = json_tree_add (intent, "executor", json_tree_new_object ());
-  copy_member (part, executor, "credential");
-  copy_member (part, executor, "module");
-  json_tree_add (part, "settings", entries_of_intent (json_tree_member (executor, "settings")));
+  append_member (out, "{\"action\":", json_tree_member (tree, "action"), "id");
+  append_member (out, ",\"agent\":{\"name\":", agent, "name");
+  append_member (out, ",\"uid\":", agent, "uid");
+  g_string_append (out, "},\"arguments\":");
+  append_entries (out, json_tree_member (tree, "arguments"));
+  append_member (out, ",\"executor\":{\"credential\":", executor, "credential");
+  append_member (out, ",\"module\":", executor, "module");
+  g_string_append (out, ",\"settings\":");
+  append_entries (out, json_tree_member (executor, "settings"));
+  g_string_append (out, "},\"format\":\"" INTENT_FORMAT "\"}");
 
-  bytes = json_tree_write (intent);
+  bytes = g_string_free_to_bytes (out);
   pae_sha256 (PAE_TYPE_INTENT, bytes, out_intent);
 }
 
