@@ -54,19 +54,21 @@ answer_complete (Executor *executor, Answer *answer, guint32 counter, GError **e
 }
 
 static GVariant *
-approval_store (Executor *executor,
+approval_store (Session *session,
                 const Prepared *prepared,
                 const Answer *answer,
                 GPtrArray *requirements,
                 GError **error)
 {
+  Executor *executor = session->executor;
   g_autoptr (GError) local = NULL;
   guint taken = 0;
   guint needed = 0;
 
   if (!ledger_add_answer (executor->ledger, answer, error))
     return NULL;
-  journal_event (JOURNAL_APPROVED, AUDIT_SIGNED, answer->request, "approved", answer->name, NULL);
+  journal_note (&session->note, JOURNAL_APPROVED, AUDIT_SIGNED, answer->request, "approved",
+                answer->name, NULL);
   if (answers_evaluate (executor, prepared, requirements, NULL, &taken, &needed, &local))
     return g_variant_new (WIRE_ANSWER_REPLY, "approved", taken, needed);
   if (needed > 0)
@@ -76,7 +78,7 @@ approval_store (Executor *executor,
 }
 
 static GVariant *
-denial_store (Executor *executor,
+denial_store (Session *session,
               const Prepared *prepared,
               const Answer *answer,
               const char *reason,
@@ -91,9 +93,10 @@ denial_store (Executor *executor,
     .denial = answer,
   };
 
-  if (!ledger_close_request (executor->ledger, &closing, error))
+  if (!ledger_close_request (session->executor->ledger, &closing, error))
     return NULL;
-  journal_event (JOURNAL_DENIED, AUDIT_SIGNED, closing.request, "denied", closing.by, reason);
+  journal_note (&session->note, JOURNAL_DENIED, AUDIT_SIGNED, closing.request, "denied", closing.by,
+                reason);
   return g_variant_new (WIRE_ANSWER_REPLY, "denied", 0, 0);
 }
 
@@ -179,8 +182,8 @@ answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError *
       !answer_complete (executor, answer, counter, error))
     return NULL;
   answer->waited = waited (prepared, decision);
-  return approve ? approval_store (executor, prepared, answer, decision->requirements, error)
-                 : denial_store (executor, prepared, answer, reason, error);
+  return approve ? approval_store (session, prepared, answer, decision->requirements, error)
+                 : denial_store (session, prepared, answer, reason, error);
 }
 
 GVariant *

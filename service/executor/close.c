@@ -66,8 +66,9 @@ handle_close (Session *session, GVariant *body, GError **error)
   if (!closing_check (&closing, error) ||
       !ledger_close_request (session->executor->ledger, &closing, error))
     return NULL;
-  journal_event (strcmp (closing.why, "denied") == 0 ? JOURNAL_DENIED : JOURNAL_ENDED, AUDIT_BROKER,
-                 closing.request, closing.why, closing.by, closing.reason);
+  journal_note (&session->note,
+                strcmp (closing.why, "denied") == 0 ? JOURNAL_DENIED : JOURNAL_ENDED, AUDIT_BROKER,
+                closing.request, closing.why, closing.by, closing.reason);
   return g_variant_new (WIRE_EMPTY);
 }
 

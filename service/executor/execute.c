@@ -109,12 +109,12 @@ run (Session *session, const Prepared *prepared)
   g_autofree char *result = NULL;
   const char *outcome = NULL;
 
-  journal_event (JOURNAL_CONSUMED, AUDIT_EXECUTOR, prepared->proposal->id, "executing", NULL, NULL);
   /* a broker that is gone will ask the ledger; the person has approved this, once */
   if (!handover_send (session->sock, HANDOVER_REPLY,
                       g_variant_new (WIRE_EXECUTE_CONSUMED, "consumed"), NULL, 0, &error))
     g_info ("the broker did not hear that %s is consumed", prepared->proposal->id);
   g_clear_error (&error);
+  journal_event (JOURNAL_CONSUMED, AUDIT_EXECUTOR, prepared->proposal->id, "executing", NULL, NULL);
 
   session_extend (session);
   outcome = module_execute (executor, prepared->proposal, &result);
@@ -124,7 +124,8 @@ run (Session *session, const Prepared *prepared)
       return g_variant_new (WIRE_EXECUTE_OUTCOME, "unknown",
                             "the outcome could not be written to the ledger");
     }
-  journal_event (JOURNAL_OUTCOME, AUDIT_EXECUTOR, prepared->proposal->id, outcome, NULL, NULL);
+  journal_note (&session->note, JOURNAL_OUTCOME, AUDIT_EXECUTOR, prepared->proposal->id, outcome,
+                NULL, NULL);
   return g_variant_new (WIRE_EXECUTE_OUTCOME, outcome, result);
 }
 

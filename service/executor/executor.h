@@ -6,6 +6,7 @@
 #pragma once
 
 #include "service/base/handover.h"
+#include "service/executor/journal.h"
 #include "service/ledger/ledger.h"
 #include "service/policy/policy.h"
 
@@ -64,7 +65,8 @@ typedef struct
   int sock;
   const int *fds; /* sealed memfds that came along, checked */
   guint n_fds;
-  int reply_fd; /* (out): a file for the reply, not owned; -1 for none */
+  int reply_fd;     /* (out): a file for the reply, not owned; -1 for none */
+  JournalNote note; /* (out): for the journal, after the reply, whether or not that arrives */
 } Session;
 
 /* A handler: @body is of the type in the table.  Returns: (transfer floating): the (last) reply. */

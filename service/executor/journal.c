@@ -25,3 +25,33 @@ journal_event (const char *message_id,
                     "request %s: %s%s%s%s%s", request, state, *who != '\0' ? " by " : "", who,
                     *why != '\0' ? ", " : "", why);
 }
+
+void
+journal_note (JournalNote *out_note,
+              const char *message_id,
+              const char *source,
+              const char *request,
+              const char *state,
+              const char *person,
+              const char *reason)
+{
+  *out_note = (JournalNote){ .message_id = message_id,
+                             .source = source,
+                             .state = g_strdup (state),
+                             .request = g_strdup (request),
+                             .person = g_strdup (person),
+                             .reason = g_strdup (reason) };
+}
+
+void
+journal_note_flush (JournalNote *note)
+{
+  if (note->message_id != NULL)
+    journal_event (note->message_id, note->source, note->request, note->state, note->person,
+                   note->reason);
+  g_free (note->request);
+  g_free (note->state);
+  g_free (note->person);
+  g_free (note->reason);
+  *note = (JournalNote){ 0 };
+}

@@ -31,4 +31,21 @@ void journal_event (const char *message_id,
                     const char *person,
                     const char *reason);
 
+/* One that waits until the reply is on its way; all zero is none. */
+typedef struct
+{
+  const char *message_id, *source;
+  char *request, *state, *person, *reason;
+} JournalNote;
+
+void journal_note (JournalNote *out_note,
+                   const char *message_id,
+                   const char *source,
+                   const char *request,
+                   const char *state,
+                   const char *person,
+                   const char *reason);
+/* journal_note_flush: as journal_event(), and there is none then. */
+void journal_note_flush (JournalNote *note);
+
 G_END_DECLS

@@ -98,6 +98,7 @@ serve (Executor *executor, int sock, const char **out_name, GError **error)
   g_autoptr (GVariant) reply = NULL;
   Session session = { .executor = executor, .sock = sock, .reply_fd = -1 };
   autofd body_fd = -1;
+  gboolean sent = FALSE;
   guint roles = 0;
   gsize i = 0;
 
@@ -113,11 +114,12 @@ serve (Executor *executor, int sock, const char **out_name, GError **error)
   session.fds = handover.fds;
   session.n_fds = handover.n_fds;
   reply = table[i].handle (&session, handover.body, error);
-  if (reply == NULL)
-    return FALSE;
-  g_variant_ref_sink (reply);
-  return handover_send (sock, HANDOVER_REPLY, reply, &session.reply_fd,
-                        session.reply_fd >= 0 ? 1 : 0, error);
+  if (reply != NULL)
+    sent = handover_send (sock, HANDOVER_REPLY, g_variant_ref_sink (reply), &session.reply_fd,
+                          session.reply_fd >= 0 ? 1 : 0, error);
+  /* the ledger holds it already; who waits for the reply does not wait for the journal */
+  journal_note_flush (&session.note);
+  return sent;
 }
 
 void
