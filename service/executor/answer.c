@@ -58,9 +58,11 @@ approval_store (Session *session,
                 const Prepared *prepared,
                 const Answer *answer,
                 GPtrArray *requirements,
+                GArray *votes,
                 GError **error)
 {
   Executor *executor = session->executor;
+  const Verified verified = { answer, votes };
   g_autoptr (GError) local = NULL;
   guint taken = 0;
   guint needed = 0;
@@ -69,7 +71,7 @@ approval_store (Session *session,
     return NULL;
   journal_note (&session->note, JOURNAL_APPROVED, AUDIT_SIGNED, answer->request, "approved",
                 answer->name, NULL);
-  if (answers_evaluate (executor, prepared, requirements, NULL, &taken, &needed, &local))
+  if (answers_evaluate (executor, prepared, requirements, &verified, NULL, &taken, &needed, &local))
     return g_variant_new (WIRE_ANSWER_REPLY, "approved", taken, needed);
   if (needed > 0)
     return g_variant_new (WIRE_ANSWER_REPLY, "pending", taken, needed);
@@ -182,7 +184,7 @@ answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError *
       !answer_complete (executor, answer, counter, error))
     return NULL;
   answer->waited = waited (prepared, decision);
-  return approve ? approval_store (session, prepared, answer, decision->requirements, error)
+  return approve ? approval_store (session, prepared, answer, decision->requirements, votes, error)
                  : denial_store (session, prepared, answer, reason, error);
 }
 

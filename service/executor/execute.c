@@ -31,7 +31,8 @@ answers_used (Executor *executor,
 
   if (decision->decision == DECISION_ALLOW)
     return g_ptr_array_new_with_free_func ((GDestroyNotify) answer_free);
-  if (!answers_evaluate (executor, prepared, decision->requirements, &used, &taken, &needed, error))
+  if (!answers_evaluate (executor, prepared, decision->requirements, NULL, &used, &taken, &needed,
+                         error))
     return NULL;
   return g_steal_pointer (&used);
 }

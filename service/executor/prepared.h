@@ -46,8 +46,18 @@ gboolean answer_verify (Executor *executor,
                         guint32 *out_counter,
                         GError **error);
 
+/* An answer that this worker has verified, on the same record by the same requirements. */
+typedef struct
+{
+  const Answer *answer;
+  GArray *votes; /* (element-type Vote): what it may satisfy */
+} Verified;
+
 /*
  * answers_evaluate: reads the stored answers and verifies each anew.
+ * @verified: (nullable): of which nothing is to be found out once more where it is stored as it is
+ * here, byte for byte.  For ANSWER alone, whose word decides nothing: an execution verifies them
+ * all.
  * @out_used: (out) (optional) (element-type Answer): those that satisfy the requirements
  *
  * Returns: FALSE where they do not suffice: the error is what is wrong with the first answer that
@@ -57,6 +67,7 @@ gboolean answer_verify (Executor *executor,
 gboolean answers_evaluate (Executor *executor,
                            const Prepared *prepared,
                            GPtrArray *requirements,
+                           const Verified *verified,
                            GPtrArray **out_used,
                            guint *out_taken,
                            guint *out_needed,
