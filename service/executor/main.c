@@ -16,10 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PROGRAM UNDERSIGN_LIBEXEC_DIR "/undersign-executor"
 #define BROKER_USER "undersign"
 #define TIMEOUT 10          /* seconds for a hand-over */
+#define SNAPSHOT_TIMEOUT 15 /* for reading the policy and looking its users up */
 #define CHECK_TIMEOUT 2
 #define DESCRIBE_TIMEOUT 25 /* seconds for a module's call; a runner gives up earlier */
 #define MODULE_TIMEOUT 120
@@ -60,7 +62,9 @@ snapshot_main (void)
 {
   g_autoptr (GError) error = NULL;
 
-  if (snapshot_write (&policy_source, SNAPSHOT_FD, &error))
+  /* the listener waits for it; a directory that does not answer leaves an invalid policy */
+  alarm (SNAPSHOT_TIMEOUT);
+  if (snapshot_write (&policy_source, &policy_names_system, SNAPSHOT_FD, &error))
     return EXIT_SUCCESS;
   g_warning ("cannot hand the policy over: %s", error->message);
   return EXIT_FAILURE;

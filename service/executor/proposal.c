@@ -141,6 +141,8 @@ agent_find (const Policy *policy, Proposal *proposal, guint32 uid, GError **erro
   if (proposal->agent == NULL)
     return us_error_set (error, US_ERROR_NOT_AGENT, US_REASON_NOT_AGENT,
                          "no agent file names uid %u", uid);
+  if (!policy_agent_check (policy, proposal->agent, error))
+    return FALSE;
   if (!policy_agent_has_part (proposal->agent, proposal->part))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_UNKNOWN_PART,
                          "agent %s has no such part", proposal->agent->name);

@@ -2,7 +2,8 @@
 /*
  * The policy is read by a short-lived child of the listener, so that the listener itself never
  * touches a file that somebody wrote.  The child may fill a memfd that the listener made, and
- * nothing else; the listener seals it without looking inside.  Where the files could not be read
+ * nothing else; the listener seals it without looking inside.  The users that the files name are looked
+ * up there as well, once for all workers and the broker.  Where the files could not be read
  * the memfd says so: an image that cannot be had is an invalid policy, never the one before.
  */
 #include "service/executor/snapshot.h"
@@ -25,14 +26,19 @@
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
 gboolean
-snapshot_write (const PolicySource *source, int fd, GError **error)
+snapshot_write (const PolicySource *source, const PolicyNames *names, int fd, GError **error)
 {
   g_autoptr (GError) fault = NULL;
   g_autoptr (GBytes) image = policy_snapshot (source, &fault);
+  g_autoptr (GBytes) resolved = NULL;
   g_autofree char *text = NULL;
 
   if (image != NULL)
-    return fd_write_all (fd, g_bytes_get_data (image, NULL), g_bytes_get_size (image), error);
+    {
+      resolved = policy_resolve (image, names);
+      return fd_write_all (fd, g_bytes_get_data (resolved, NULL), g_bytes_get_size (resolved),
+                           error);
+    }
   text = g_strconcat (FAULT_PREFIX, fault->message, NULL);
   return fd_write_all (fd, text, strlen (text), error);
 }

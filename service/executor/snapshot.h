@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The policy image between the processes of the executor: a sealed memfd that holds either what
- * policy_snapshot() gave, or why there is none.
+ * policy_snapshot() gave, with its users resolved, or why there is none.
  */
 #pragma once
 
@@ -12,7 +12,8 @@
 G_BEGIN_DECLS
 
 /* snapshot_write: in a process of its own, into @fd. */
-gboolean snapshot_write (const PolicySource *source, int fd, GError **error);
+gboolean
+snapshot_write (const PolicySource *source, const PolicyNames *names, int fd, GError **error);
 
 /* snapshot_make: has a child of @argv write it.  Returns: the sealed memfd, or -1. */
 int snapshot_make (const char *const *argv, GError **error);

@@ -20,16 +20,6 @@ refuse (GError **error, const char *reason, const PolicyRequirement *requirement
 
 /* Name and uid must be each other's now, not just when the passkey was enrolled. */
 static gboolean
-identity_holds (const Policy *policy, const char *name, uid_t uid)
-{
-  g_autofree char *back = NULL;
-  uid_t found;
-
-  return name_is_user (name) && policy->names.user_by_name (name, &found) && found == uid &&
-         policy->names.user_by_uid (uid, &back) && strcmp (back, name) == 0;
-}
-
-static gboolean
 check_identity (const Policy *policy,
                 const PolicyRequirement *requirement,
                 const char *name,
@@ -110,7 +100,7 @@ policy_may_approve (const Policy *policy,
                     GError **error)
 {
   if (uid == 0 || uid_is_nobody (uid) || uid == record_agent_uid (record) ||
-      policy_agent_by_uid (policy, uid) != NULL || name_is_service_user (name))
+      user_is_agents (policy, name, uid) || name_is_service_user (name))
     return refuse (error, US_REASON_AGENT_UID, requirement,
                    "an agent, root or a user of this service may not approve");
   if (!check_identity (policy, requirement, name, uid, error))

@@ -86,6 +86,7 @@ image_free (Image *image)
   for (guint i = 0; i < FOLDER_N; i++)
     g_ptr_array_unref (image->files[i]);
   g_hash_table_unref (image->modules);
+  g_clear_pointer (&image->users, g_hash_table_unref);
   g_free (image);
 }
 
@@ -192,20 +193,94 @@ decode_all (Image *image, GVariant *root)
   return TRUE;
 }
 
+static gboolean
+decode_user (Image *image, GVariant *value, const char **last)
+{
+  g_autofree ImageUser *user = g_new0 (ImageUser, 1);
+  const char *name;
+  guint32 uid;
+
+  g_variant_get (value, "(&sbub)", &name, &user->exists, &uid, &user->is_uids_name);
+  user->uid = (uid_t) uid;
+  if (!name_is_user (name) || (*last != NULL && strcmp (*last, name) >= 0) ||
+      (!user->exists && (uid != 0 || user->is_uids_name)))
+    return FALSE;
+  *last = name;
+  g_hash_table_insert (image->users, g_strdup (name), g_steal_pointer (&user));
+  return TRUE;
+}
+
+static gboolean
+decode_users (Image *image, GVariant *users)
+{
+  const char *last = NULL;
+
+  image->users = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  for (gsize i = 0; i < g_variant_n_children (users); i++)
+    {
+      g_autoptr (GVariant) child = g_variant_get_child_value (users, i);
+
+      /* @last is in the memory of @users */
+      if (!decode_user (image, child, &last))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* variant_of: NULL where @bytes are not the normal form of @type. */
+static GVariant *
+variant_of (GBytes *bytes, const char *type)
+{
+  g_autoptr (GVariant) root =
+      g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (type), bytes, FALSE));
+
+  return g_variant_is_normal_form (root) ? g_steal_pointer (&root) : NULL;
+}
+
+/* resolved_open: the image within a resolved one, and its users; @bytes themselves and no users where
+ * they are not resolved; NULL for what is neither. */
+static GBytes *
+resolved_open (GBytes *bytes, GVariant **out_users)
+{
+  static const ImageHead expected = IMAGE_HEAD_INIT;
+  gsize len;
+  const guint8 *data = g_bytes_get_data (bytes, &len);
+  g_autoptr (GBytes) users = NULL;
+  ImageHead head;
+  guint64 image_len;
+
+  if (len < sizeof head || memcmp (data, expected.magic, sizeof expected.magic) != 0)
+    return g_bytes_ref (bytes);
+  memcpy (&head, data, sizeof head);
+  image_len = GUINT64_FROM_LE (head.image_len);
+  len -= sizeof head;
+  if (image_len > len)
+    return NULL;
+  users = g_bytes_new_from_bytes (bytes, sizeof head + (gsize) image_len, len - (gsize) image_len);
+  *out_users = variant_of (users, "a" IMAGE_USER_TYPE);
+  if (*out_users == NULL)
+    return NULL;
+  return g_bytes_new_from_bytes (bytes, sizeof head, (gsize) image_len);
+}
+
 Image *
 image_decode (GBytes *bytes, GError **error)
 {
   g_autoptr (Image) image = g_new0 (Image, 1);
+  g_autoptr (GBytes) inner = NULL;
   g_autoptr (GVariant) root = NULL;
+  g_autoptr (GVariant) users = NULL;
 
   for (guint i = 0; i < FOLDER_N; i++)
     image->files[i] = g_ptr_array_new_with_free_func ((GDestroyNotify) image_file_free);
   image->modules = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, image_module_free);
 
   if (g_bytes_get_size (bytes) <= POLICY_MAX_IMAGE)
-    root =
-        g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (IMAGE_TYPE), bytes, FALSE));
-  if (root == NULL || !g_variant_is_normal_form (root) || !decode_all (image, root))
+    inner = resolved_open (bytes, &users);
+  if (inner != NULL)
+    root = variant_of (inner, IMAGE_TYPE);
+  if (root == NULL || !decode_all (image, root) ||
+      (users != NULL && !decode_users (image, users)))
     {
       us_error_set (error, US_ERROR_POLICY_INVALID, US_REASON_POLICY_INVALID,
                     "the policy image is not of the form " IMAGE_FORMAT);

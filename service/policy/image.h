@@ -2,11 +2,15 @@
 /*
  * The policy image: every policy file as it was at one moment, in one block of bytes that can be
  * sealed and passed on.  It is (format, files, modules); a file is (folder, name, shipped, path,
- * content), sorted; a module is (name, path of its shared object, SHA-256).
+ * content), sorted; a module is (name, path of its shared object, SHA-256).  A resolved one is a head,
+ * an image, and users; a user is (name, whether there is such a user, uid, whether the uid is called by
+ * this name), sorted.  It is no GVariant as a whole, since GLib takes some twenty instructions for each
+ * byte of an array within another to say that it is in normal form.
  */
 #pragma once
 
 #include <glib.h>
+#include <sys/types.h>
 
 G_BEGIN_DECLS
 
@@ -14,6 +18,20 @@ G_BEGIN_DECLS
 #define IMAGE_FILE_TYPE "(ssbsay)"
 #define IMAGE_MODULE_TYPE "(ssay)"
 #define IMAGE_TYPE "(sa" IMAGE_FILE_TYPE "a" IMAGE_MODULE_TYPE ")"
+
+#define IMAGE_USER_TYPE "(sbub)"
+
+/* What stands before the image in a resolved one. */
+typedef struct
+{
+  char magic[32];
+  guint64 image_len; /* little-endian */
+} ImageHead;
+
+#define IMAGE_HEAD_INIT                                                                            \
+  {                                                                                                \
+    .magic = "undersign.policy-resolved/1"                                                         \
+  }
 
 /* The folders, in the order in which they are loaded. */
 typedef enum
@@ -51,8 +69,16 @@ typedef struct
 
 typedef struct
 {
+  uid_t uid;
+  gboolean exists;
+  gboolean is_uids_name; /* the one that the uid is called by; FALSE where nobody asks */
+} ImageUser;
+
+typedef struct
+{
   GPtrArray *files[FOLDER_N]; /* ImageFile, sorted by name */
   GHashTable *modules;        /* name → ImageModule */
+  GHashTable *users;          /* (nullable): user name → ImageUser, of a resolved one */
 } Image;
 
 /* image_decode: NULL with US_ERROR_POLICY_INVALID for anything that policy_snapshot() cannot have

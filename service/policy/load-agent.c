@@ -26,6 +26,7 @@ agent_entry_free (AgentEntry *entry)
     return;
   g_free (entry->agent.name);
   g_free (entry->agent.summary);
+  g_free (entry->agent.user);
   g_free (entry->agent.owner);
   g_strfreev (entry->agent.parts);
   g_strfreev (entry->agent.initiators);
@@ -39,6 +40,7 @@ load_agent_user (Loader *loader, const KeyFile *file, const KeySection *section,
   guint line = key_section_line (section, "User");
   const AgentEntry *other;
 
+  entry->agent.user = g_strdup (user);
   if (!load_user (loader, file, line, "User", user, &entry->agent.uid))
     return;
   if (entry->agent.uid == 0 || uid_is_nobody (entry->agent.uid) || name_is_service_user (user))
@@ -141,6 +143,7 @@ load_agent (Loader *loader, const ImageFile *image_file)
   if (faults_count (loader->faults) != before)
     return;
   g_hash_table_insert (loader->policy->uids, GUINT_TO_POINTER (entry->agent.uid), entry);
+  g_hash_table_insert (loader->policy->users, entry->agent.user, entry);
   g_hash_table_insert (loader->policy->agents, entry->agent.name, entry);
   g_steal_pointer (&entry);
 }

@@ -22,6 +22,7 @@ policy_free (Policy *policy)
   g_hash_table_unref (policy->exact);
   g_hash_table_unref (policy->patterns);
   g_ptr_array_unref (policy->rules);
+  g_hash_table_unref (policy->users);
   g_hash_table_unref (policy->uids);
   g_hash_table_unref (policy->agents);
   g_hash_table_unref (policy->actions);
@@ -48,6 +49,7 @@ policy_new (Image *image, const PolicyNames *names)
   policy->actions = table_new ((GDestroyNotify) action_entry_free);
   policy->agents = table_new ((GDestroyNotify) agent_entry_free);
   policy->uids = g_hash_table_new (NULL, NULL);
+  policy->users = table_new (NULL);
   policy->rules = g_ptr_array_new_with_free_func ((GDestroyNotify) rule_free);
   policy->exact =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_ptr_array_unref);
@@ -82,12 +84,11 @@ load_all (Loader *loader)
     }
 }
 
-/* load_decoded: @image is (transfer full). */
-static Policy *
-load_decoded (Image *image, const PolicyNames *names, Faults *faults, GHashTable *unread)
+Policy *
+load_decoded (
+    Image *image, const PolicyNames *names, Faults *faults, GHashTable *unread, GHashTable *users)
 {
   g_autoptr (Policy) policy = policy_new (image, names);
-  g_autoptr (GHashTable) users = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   Loader loader = {
     .names = names, .faults = faults, .users = users, .unread = unread, .policy = policy
   };
@@ -99,11 +100,12 @@ load_decoded (Image *image, const PolicyNames *names, Faults *faults, GHashTable
 Policy *
 load_image (GBytes *bytes, const PolicyNames *names, Faults *faults, GHashTable *unread)
 {
+  g_autoptr (GHashTable) users = load_users_new ();
   g_autoptr (GError) error = NULL;
   Image *image = image_decode (bytes, &error);
 
   if (image != NULL)
-    return load_decoded (image, names, faults, unread);
+    return load_decoded (image, names, faults, unread, users);
   faults_add (faults, "image", 0, "%s", error_text (error));
   return NULL;
 }
@@ -112,11 +114,12 @@ Policy *
 policy_parse (GBytes *bytes, const PolicyNames *names, GError **error)
 {
   g_autoptr (Faults) faults = faults_new ();
+  g_autoptr (GHashTable) users = load_users_new ();
   g_autoptr (Policy) policy = NULL;
   Image *image = image_decode (bytes, error);
 
   if (image == NULL)
     return NULL;
-  policy = load_decoded (image, names, faults, NULL);
+  policy = load_decoded (image, names, faults, NULL, users);
   return faults_report (faults, error) ? g_steal_pointer (&policy) : NULL;
 }

@@ -90,6 +90,7 @@ struct Policy
   GHashTable *actions; /* id → ActionEntry */
   GHashTable *agents;  /* name → AgentEntry */
   GHashTable *uids;    /* uid → AgentEntry */
+  GHashTable *users;   /* name of the user that an agent runs as → AgentEntry */
   GPtrArray *rules;    /* Rule */
   /* what a lookup needs: "AGENT ACTION" → GPtrArray of Rule, AGENT → those with a pattern; "*" is
    * an agent here */
@@ -174,6 +175,12 @@ GBytes *snapshot_take (const PolicySource *source, Faults *faults, GHashTable *u
 Policy *
 load_image (GBytes *bytes, const PolicyNames *names, Faults *faults, GHashTable *unread);
 
+/* load_users_new: for @users of load_decoded(), which gets what was looked up: name → ImageUser and more. */
+GHashTable *load_users_new (void);
+/* load_decoded: @image is (transfer full); as load_image(). */
+Policy *load_decoded (
+    Image *image, const PolicyNames *names, Faults *faults, GHashTable *unread, GHashTable *users);
+
 /* action_argument: the argument of that name, or NULL (lookup.c). */
 const PolicyArgument *action_argument (const PolicyAction *action, const char *name);
 
@@ -200,6 +207,11 @@ gboolean rule_is_about (const Rule *rule, const char *agent);
 
 /* --- identity (identity.c) --- */
 
+/* identity_holds: whether name and uid are each other's now. */
+gboolean identity_holds (const Policy *policy, const char *name, uid_t uid);
+/* user_is_agents: by uid as it was when the set was resolved, and by name, which a file says: a user who
+ * was given another uid since is an agent's still. */
+gboolean user_is_agents (const Policy *policy, const char *name, uid_t uid);
 /* uid_is_nobody: the overflow uid, which stands for whoever has no other here, and (uid_t) -1. */
 gboolean uid_is_nobody (uid_t uid);
 

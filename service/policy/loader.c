@@ -134,21 +134,32 @@ load_number (Loader *loader, const KeyFile *file, const KeyEntry *entry, guint m
 
 typedef struct
 {
-  uid_t uid;
-  gboolean exists;
-  gboolean is_uids_name; /* the one that the uid is called by; looked up where it is asked for */
+  ImageUser found; /* its is_uids_name is looked up where it is asked for */
   gboolean is_asked;
 } KnownUser;
 
+GHashTable *
+load_users_new (void)
+{
+  return g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+}
+
+/* known_user: of a resolved image as it says, and none where it says nothing. */
 static KnownUser *
 known_user (Loader *loader, const char *name)
 {
   KnownUser *user = g_hash_table_lookup (loader->users, name);
+  GHashTable *resolved = loader->policy->image->users;
+  const ImageUser *found = resolved != NULL ? g_hash_table_lookup (resolved, name) : NULL;
 
   if (user != NULL)
     return user;
   user = g_new0 (KnownUser, 1);
-  user->exists = loader->names->user_by_name (name, &user->uid);
+  user->is_asked = resolved != NULL;
+  if (found != NULL)
+    user->found = *found;
+  else if (resolved == NULL)
+    user->found.exists = loader->names->user_by_name (name, &user->found.uid);
   g_hash_table_insert (loader->users, g_strdup (name), user);
   return user;
 }
@@ -160,16 +171,16 @@ known_user_is_uids_name (Loader *loader, const char *name)
   g_autofree char *back = NULL;
 
   if (!user->is_asked)
-    user->is_uids_name =
-        loader->names->user_by_uid (user->uid, &back) && strcmp (back, name) == 0;
+    user->found.is_uids_name =
+        loader->names->user_by_uid (user->found.uid, &back) && strcmp (back, name) == 0;
   user->is_asked = TRUE;
-  return user->is_uids_name;
+  return user->found.is_uids_name;
 }
 
 gboolean
 loader_find_user (Loader *loader, const char *name, uid_t *out_uid)
 {
-  const KnownUser *user = known_user (loader, name);
+  const ImageUser *user = &known_user (loader, name)->found;
 
   if (user->exists)
     *out_uid = user->uid;

@@ -96,8 +96,8 @@ typedef struct
 
 typedef struct
 {
-  char *name, *summary, *owner;
-  uid_t uid, owner_uid;
+  char *name, *summary, *user, *owner;
+  uid_t uid, owner_uid; /* as they were when the set was resolved */
   char **parts;      /* never NULL; without Parts= just "main" */
   char **initiators; /* user names */
 } PolicyAgent;
@@ -192,7 +192,15 @@ extern const PolicyNames policy_names_system;
 extern const PolicyNames policy_names_invented;
 
 /*
+ * policy_resolve: @image with what @names say of each user that it names.  Whoever parses that looks
+ * none up.
+ * Returns: (transfer full)
+ */
+GBytes *policy_resolve (GBytes *image, const PolicyNames *names);
+
+/*
  * policy_parse:
+ * @names: looks up the users of an image that is not resolved; and, when they are asked about, persons
  *
  * Returns: (transfer full): the policy, or NULL with US_ERROR_POLICY_INVALID whose message holds
  *   every fault found, one "FILE:LINE: text" a line.  One fault refuses the whole set.
@@ -211,6 +219,13 @@ gboolean policy_agent_has_part (const PolicyAgent *agent, const char *part);
 /* policy_actions_of: (transfer container) (element-type PolicyAction): those for which some rule
  * other than deny names this agent, sorted by id. */
 GPtrArray *policy_actions_of (const Policy *policy, const PolicyAgent *agent);
+
+/*
+ * policy_agent_check: before a request of this agent is decided: the users that it runs as and acts for
+ * are, by name and uid, still those that the set was resolved with.
+ * Returns: FALSE with US_ERROR_POLICY_INVALID, as where the set itself does not load.
+ */
+gboolean policy_agent_check (const Policy *policy, const PolicyAgent *agent, GError **error);
 
 /* policy_agents: (transfer container) (element-type PolicyAgent): all of them, sorted by name. */
 GPtrArray *policy_agents (const Policy *policy);

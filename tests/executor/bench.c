@@ -254,7 +254,8 @@ bench_reload (GError **error)
 static void
 image_load (Bench *bench)
 {
-  g_autoptr (GBytes) image = set_image (bench->set);
+  g_autoptr (GBytes) read = set_image (bench->set);
+  g_autoptr (GBytes) image = policy_resolve (read, &set_names);
   g_autoptr (GError) error = NULL;
 
   fd_clear (&bench->image_fd);

@@ -152,8 +152,7 @@ test_outcomes (Bench *bench, gconstpointer data)
   } cases[] = {
     { "done", "done", FALSE },    { "failed", "failed", FALSE },  { "unknown", "unknown", TRUE },
     { "error", "failed", FALSE }, { "garbage", "unknown", TRUE }, { "files", "unknown", TRUE },
-    { "close", "unknown", TRUE }, { "perhaps", "unknown", TRUE },
-    { "long-error", "unknown", TRUE },
+    { "close", "unknown", TRUE }, { "perhaps", "unknown", TRUE }, { "long-error", "unknown", TRUE },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -319,6 +318,30 @@ test_broker_is_gone (Bench *bench, gconstpointer data)
   g_assert_cmpstr (state, ==, "done");
 }
 
+/* Users were looked up when the policy was read; each step asks whether they still are the same. */
+static void
+test_users_since_reload (Bench *bench, gconstpointer data)
+{
+  static const char *const users[] = { "agent-offboarding", "hr.jones" };
+  g_auto (Scene) scene = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_auto (Prepare) again = { 0 };
+
+  scene_approve (bench, &scene, bench_mail (bench));
+  for (guint i = 0; i < G_N_ELEMENTS (users); i++)
+    {
+      set_move_user (users[i], i == 0 ? SET_GONE : 3999);
+      execute_refused (bench, &scene, US_REASON_POLICY_INVALID);
+      assert_refused (client_prepare (&bench->client, scene.request, &again, &error), &error,
+                      US_REASON_POLICY_INVALID);
+      assert_refused (
+          client_approve (&bench->client, scene.lead, scene.request, &scene.prepare, &error),
+          &error, US_REASON_POLICY_INVALID);
+    }
+  set_move_user (NULL, 0);
+  execute_good (bench, &scene, "done");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -333,6 +356,7 @@ main (int argc, char **argv)
   bench_test ("/executor/execute/unrelated-edit", test_unrelated_edit);
   bench_test ("/executor/execute/left-the-group", test_left_the_group);
   bench_test ("/executor/execute/facts-again", test_facts_again);
+  bench_test ("/executor/execute/users-since-reload", test_users_since_reload);
   bench_test ("/executor/execute/limit", test_limit);
   bench_test ("/executor/execute/broker-is-gone", test_broker_is_gone);
   return g_test_run ();

@@ -119,6 +119,19 @@ check_beside_unread (GBytes *image)
   g_assert (!faults_report (faults, &error) && error != NULL);
 }
 
+/* Users that were looked up beforehand make no difference, and are not looked up again. */
+static void
+check_resolved (GBytes *image, const GError *error)
+{
+  g_autoptr (GBytes) resolved = policy_resolve (image, &people_names);
+  g_autoptr (GError) found = NULL;
+  g_autoptr (Policy) policy = policy_parse (resolved, &people_names, &found);
+
+  g_assert ((policy == NULL) == (found != NULL));
+  g_assert (g_strcmp0 (found != NULL ? found->message : NULL,
+                       error != NULL ? error->message : NULL) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -136,6 +149,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   if (policy != NULL)
     ask_everything (policy);
   check_beside_unread (image);
+  check_resolved (image, error);
   people_forget ();
   return 0;
 }

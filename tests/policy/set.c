@@ -43,13 +43,29 @@ static const struct
   { "nobody", 65534, "nogroup" },
 };
 
+static const char *moved;
+static uid_t moved_uid;
+
+void
+set_move_user (const char *name, uid_t uid)
+{
+  moved = name;
+  moved_uid = uid;
+}
+
+static uid_t
+uid_now (guint i)
+{
+  return g_strcmp0 (moved, users[i].name) == 0 ? moved_uid : users[i].uid;
+}
+
 static gboolean
 user_by_name (const char *name, uid_t *out_uid)
 {
   for (guint i = 0; i < G_N_ELEMENTS (users); i++)
-    if (strcmp (users[i].name, name) == 0)
+    if (strcmp (users[i].name, name) == 0 && uid_now (i) != SET_GONE)
       {
-        *out_uid = users[i].uid;
+        *out_uid = uid_now (i);
         return TRUE;
       }
   return FALSE;
@@ -59,7 +75,7 @@ static gboolean
 user_by_uid (uid_t uid, char **out_name)
 {
   for (guint i = 0; i < G_N_ELEMENTS (users); i++)
-    if (users[i].uid == uid)
+    if (uid_now (i) == uid && uid != SET_GONE)
       {
         *out_name = g_strdup (users[i].name);
         return TRUE;

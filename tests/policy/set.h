@@ -15,6 +15,9 @@ G_BEGIN_DECLS
  * 3003 (of @it-leads), alice 3004, undersign 901, undersign-executor 902, root 0; "twin" has the
  * uid of alice. */
 extern const PolicyNames set_names;
+/* set_move_user: it has another uid from now on, or with SET_GONE is gone; NULL: all are back. */
+#define SET_GONE ((uid_t) -1)
+void set_move_user (const char *name, uid_t uid);
 
 typedef struct Set Set;
 
