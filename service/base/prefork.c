@@ -266,18 +266,31 @@ listener_count (const Listener *listener, WorkerState state)
   return n;
 }
 
+/* somebody_waits: has called, and no worker has accepted yet. */
+static gboolean
+somebody_waits (const Listener *listener)
+{
+  struct pollfd polled = { .fd = listener->listen_fd, .events = POLLIN };
+
+  return poll (&polled, 1, 0) > 0;
+}
+
 /*
  * listener_next_start: when the next worker is to be started, G_MAXINT64 for never.  While one is
- * idle the next can wait: it would take its time from the one that has just been called.
+ * idle the next can wait: it would take its time from the one that has just been called.  For the
+ * same reason they are started one after the other, unless none is left and more callers wait already.
  */
 static gint64
 listener_next_start (const Listener *listener)
 {
   guint wanted = MAX (listener->config->ready_workers, 1);
   guint idle = listener_count (listener, WORKER_READY);
+  guint starting = listener_count (listener, WORKER_STARTING);
 
   if (listener->ending || listener->workers->len >= listener->config->max_workers ||
-      idle >= wanted || listener_count (listener, WORKER_STARTING) > 0)
+      idle + starting >= wanted)
+    return G_MAXINT64;
+  if (starting > 0 && (idle > 0 || listener->failures > 0 || !somebody_waits (listener)))
     return G_MAXINT64;
   return idle == 0 ? listener->not_before : MAX (listener->not_before, listener->pause_until);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A prefork listener beside its callers: a worker that serves hears of a stop. */
+/*
+ * A prefork listener beside its callers: a worker that serves hears of a stop, and where many wait, no
+ * more workers are started than can serve them.
+ */
 #include "service/base/fd.h"
 #include "tests/lib/activated.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 static void
 put (Activated *service, const char *name, const char *content)
@@ -60,10 +64,43 @@ test_stop_is_told (void)
   g_assert_cmpint (activated_wait (service, 60), ==, 0);
 }
 
+/* With two kept ready and everybody waiting, workers are started beside each other. */
+static void
+test_many_at_once (void)
+{
+  g_autoptr (Activated) service = service_new ("8", "two-ready");
+  g_autoptr (GHashTable) answered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autofree char *path = g_build_filename (service->dir, "starts", NULL);
+  g_autofree char *starts = NULL;
+  guint n = 0;
+  int socks[40];
+
+  for (guint i = 0; i < G_N_ELEMENTS (socks); i++)
+    {
+      socks[i] = activated_connect (service, 60);
+      tell (socks[i], "echo");
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (socks); i++)
+    {
+      char heard[64] = { 0 };
+
+      g_assert_cmpint (recv (socks[i], heard, sizeof heard - 1, 0), >, 0);
+      g_assert_true (g_hash_table_add (answered, g_strdup (heard))); /* each by another worker */
+      close (socks[i]);
+    }
+  g_assert_cmpint (activated_stop (service), ==, 0);
+
+  g_assert_true (g_file_get_contents (path, &starts, NULL, NULL));
+  for (const char *c = starts; *c != '\0'; c++)
+    n += *c == '\n' ? 1 : 0;
+  g_assert_cmpuint (n, <=, G_N_ELEMENTS (socks) + 2);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/base/prefork-callers/stop-is-told", test_stop_is_told);
+  g_test_add_func ("/base/prefork-callers/many-at-once", test_many_at_once);
   return g_test_run ();
 }
