@@ -140,6 +140,14 @@ prefork_say_impaired (GError **error)
   return status_send (STATUS_IMPAIRED, error);
 }
 
+gboolean
+prefork_is_awaited (void)
+{
+  struct pollfd polled = { .fd = PREFORK_FD_LISTEN, .events = POLLIN };
+
+  return poll (&polled, 1, 0) != 0;
+}
+
 int
 prefork_accept (GError **error)
 {

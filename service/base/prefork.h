@@ -57,6 +57,10 @@ int prefork_run (const PreforkConfig *config);
  */
 gboolean prefork_say_impaired (GError **error);
 
+/* prefork_is_awaited: in a worker, before prefork_accept(): whether somebody has called already, so that
+ * what can as well be done later is done later. */
+gboolean prefork_is_awaited (void);
+
 /*
  * prefork_accept: in a worker, called when it is ready: waits for a connection and tells the
  * listener.  The connection has time-outs of 30 seconds for sending and receiving; from here on

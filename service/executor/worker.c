@@ -53,6 +53,8 @@ worker_run (const ExecutorConfig *config)
       return EXIT_FAILURE;
     }
 
+  if (!prefork_is_awaited ())
+    passkey_warm ();
   sock = prefork_accept (&error);
   if (sock < 0)
     {

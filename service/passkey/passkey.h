@@ -99,4 +99,10 @@ typedef struct
  */
 Passkey *passkey_register (const Registration *registration, GError **error);
 
+/*
+ * passkey_warm: has the libraries fetch and build what the first signature takes, by verifying one that
+ * is nobody's; nothing comes of it.
+ */
+void passkey_warm (void);
+
 G_END_DECLS
