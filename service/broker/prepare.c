@@ -97,8 +97,9 @@ prepare_refused (const Catalog *catalog, GVariant *raw, const Files *files, GErr
   values = policy_bind_arguments (action, arguments, NULL, 0, error);
   if (values == NULL)
     return TRUE;
-  return policy_may_deny (policy, agent, action) &&
-         draft_refused (policy, agent, action, values, raw, error);
+  return !policy_check_denied (policy, agent, part, action, error) ||
+         (policy_may_deny (policy, agent, action) &&
+          draft_refused (policy, agent, action, values, raw, error));
 }
 
 void

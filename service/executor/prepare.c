@@ -26,13 +26,17 @@ decision_check (Executor *executor,
 }
 
 /* draft_check: no condition of a rule asks for a fact, so what policy or a limit refuses is refused
- * before a module looks anything up, for an agent that has chosen what. */
+ * before a module looks anything up, for an agent that has chosen what; and where a rule denies whatever
+ * is sent, before a record is made. */
 static gboolean
 draft_check (Executor *executor, const Proposal *proposal, GError **error)
 {
   g_autoptr (Record) draft = NULL;
   g_autoptr (PolicyDecision) decision = NULL;
 
+  if (!policy_check_denied (executor->policy, proposal->agent, proposal->part, proposal->action,
+                            error))
+    return FALSE;
   if (proposal->action->facts->len == 0)
     return TRUE;
   draft = proposal_draft (executor, proposal, error);

@@ -307,6 +307,17 @@ gboolean
 policy_decision_check (const PolicyDecision *decision, const Record *record, GError **error);
 
 /*
+ * policy_check_denied: what can be said without a record, for an agent that has this part.
+ * Returns: FALSE, with the error of policy_decision_check(), where policy_decide() denies whatever the
+ *   arguments and facts are, since the first deny rule for this agent, part and action has no condition
+ */
+gboolean policy_check_denied (const Policy *policy,
+                              const PolicyAgent *agent,
+                              const char *part,
+                              const PolicyAction *action,
+                              GError **error);
+
+/*
  * policy_may_approve: whether a person may satisfy @requirement for @record.
  * @name, @uid: must be each other's in @names
  * @kind: of the passkey, one bit

@@ -96,15 +96,43 @@ policy_record_begin (const char *host,
   return builder;
 }
 
+static gboolean
+refuse (GError **error, const char *reason, const char *action, const char *agent, const char *rule)
+{
+  return us_error_set (error, US_ERROR_REFUSED, reason, "%s for %s%s%s", action, agent,
+                       rule != NULL ? ", by " : "", rule != NULL ? rule : "");
+}
+
+/* The rules are looked at as by policy_decide(), which names the first deny rule that matches: after
+ * one with a condition nothing is known without the record. */
+gboolean
+policy_check_denied (const Policy *policy,
+                     const PolicyAgent *agent,
+                     const char *part,
+                     const PolicyAction *action,
+                     GError **error)
+{
+  g_autoptr (GPtrArray) rules = rules_of (policy, agent->name, action->id);
+
+  for (guint i = 0; i < rules->len; i++)
+    {
+      const Rule *rule = g_ptr_array_index (rules, i);
+
+      if (rule->decision != DECISION_DENY ||
+          (rule->parts != NULL && !g_strv_contains ((const char *const *) rule->parts, part)))
+        continue;
+      return rule->when->len > 0 ||
+             refuse (error, US_REASON_DENIED_BY_RULE, action->id, agent->name, rule->id);
+    }
+  return TRUE;
+}
+
 gboolean
 policy_decision_check (const PolicyDecision *decision, const Record *record, GError **error)
 {
   if ((decision->decision == DECISION_ALLOW && decision->requirements->len == 0) ||
       (decision->decision == DECISION_ASK && decision->requirements->len > 0))
     return TRUE;
-  return us_error_set (error, US_ERROR_REFUSED,
-                       decision->reason != NULL ? decision->reason : US_REASON_NO_RULE,
-                       "%s for %s%s%s", record_action_id (record), record_agent_name (record),
-                       decision->rule != NULL ? ", by " : "",
-                       decision->rule != NULL ? decision->rule : "");
+  return refuse (error, decision->reason != NULL ? decision->reason : US_REASON_NO_RULE,
+                 record_action_id (record), record_agent_name (record), decision->rule);
 }

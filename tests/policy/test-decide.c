@@ -55,6 +55,15 @@ static const struct
     TO_AB, DECISION_DENY, "denied-by-rule", "x.rule:b", 0 },
   { R ("a", "mail.send", ASK) R ("b", "mail.send", DENY "Parts=main\n"), "mail.send", TO_A,
     DECISION_DENY, "denied-by-rule", "x.rule:b", 0 },
+  /* one that does not match denies nothing, and does not hide one that does */
+  { R ("a", "mail.send", ASK) R ("b", "mail.send", DENY "When=to any *@c.com\n"), "mail.send", TO_A,
+    DECISION_ASK, NULL, NULL, 1 },
+  { R ("a", "mail.send", ASK) R ("b", "mail.send", DENY "Parts=licences\n"), "mail.send", TO_A,
+    DECISION_ASK, NULL, NULL, 1 },
+  { R ("a", "mail.send", DENY "When=to any *@c.com\n") R ("b", "mail.send", DENY), "mail.send",
+    TO_A, DECISION_DENY, "denied-by-rule", "x.rule:b", 0 },
+  { R ("a", "mail.send", DENY "Parts=licences\n") R ("b", "mail.send", DENY), "mail.send", TO_A,
+    DECISION_DENY, "denied-by-rule", "x.rule:b", 0 },
   { R ("a", "note.write", ALLOW) R ("b", "note.write", ASK), "note.write", NOTE, DECISION_ASK, NULL,
     NULL, 1 },
   { R ("a", "note.write", ASK) R ("b", "note.write", ALLOW), "note.write", NOTE, DECISION_ASK, NULL,
@@ -89,15 +98,34 @@ static const struct
     TO_A, DECISION_ASK, NULL, NULL, 2 },
   { R ("a", "mail.send", ASK "Parts=main\n"), "mail.send", TO_A, DECISION_ASK, NULL, NULL, 1 },
   /* allow */
-  { R ("a", "account.list", "Decision=allow\nLimit=5/1d\n"), "account.list", "[]",
-    DECISION_ALLOW, NULL, NULL, 0 },
+  { R ("a", "account.list", "Decision=allow\nLimit=5/1d\n"), "account.list", "[]", DECISION_ALLOW,
+    NULL, NULL, 0 },
   { R ("a", "note.write", ALLOW "When=text all hel*\nWhen=urgent is no\n"), "note.write", NOTE,
     DECISION_ALLOW, NULL, NULL, 0 },
 };
 
+/* What is refused without a record is what would be refused with it, in the same words. */
+static gboolean
+denied_without_record (const Policy *policy, const Record *record, const PolicyDecision *decision)
+{
+  g_autoptr (GError) without = NULL;
+  g_autoptr (GError) with = NULL;
+
+  if (policy_check_denied (policy, policy_agent_by_name (policy, record_agent_name (record)),
+                           record_agent_part (record),
+                           policy_action (policy, record_action_id (record)), &without))
+    return FALSE;
+  g_assert_false (policy_decision_check (decision, record, &with));
+  g_assert_cmpstr (without->message, ==, with->message);
+  g_assert_cmpint (without->code, ==, with->code);
+  return TRUE;
+}
+
 static void
 test_rows (void)
 {
+  guint without = 0;
+
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     {
       g_autoptr (Set) set = set_new ();
@@ -118,7 +146,9 @@ test_rows (void)
                  decision->rule, decision->requirements->len);
       if (decision->decision == DECISION_DENY)
         g_assert_cmpuint (decision->limits->len, ==, 0);
+      without += denied_without_record (policy, record, decision) ? 1 : 0;
     }
+  g_assert_cmpuint (without, >=, 6);
 }
 
 /* A record that speaks of an agent, a uid, a part or an action that policy does not know. */
