@@ -108,6 +108,7 @@ find_agent (
   order->ids.agent_uid = agent->uid;
   order->ids.owner_uid = agent->owner_uid;
   order->owns = agent->owner_uid == caller;
+  order->limits = agent->launch;
   return find_user (agent->uid, &order->ids.agent_gid, &order->user, &agent_home, error) &&
          find_user (agent->owner_uid, &order->ids.owner_gid, &order->owner, &order->home, error);
 }

@@ -24,6 +24,7 @@ typedef struct
   char *home;      /* of the owner */
   gboolean owns;   /* the caller is that person */
   ShareIds ids;
+  PolicyLaunch limits;
   char **command;
   char **environment; /* NAME=value, of the caller's terminal and language */
   char *run, *part;   /* (nullable) */

@@ -9,6 +9,7 @@
 #include "service/launcher/place.h"
 
 #define STOP_USEC (5 * G_USEC_PER_SEC)
+#define OOM_SCORE 500
 
 static void
 put (GVariantBuilder *builder, const char *name, GVariant *value)
@@ -217,6 +218,29 @@ put_system_calls (GVariantBuilder *builder)
   put (builder, "SystemCallErrorNumber", g_variant_new_int32 (1)); /* EPERM */
 }
 
+/* --- how much --- */
+
+/* One command cannot take the machine from all others; the kernel ends it before a service. */
+static void
+put_limits (GVariantBuilder *builder, const PolicyLaunch *limits)
+{
+  if (limits->memory_max > 0)
+    {
+      put (builder, "MemoryMax", g_variant_new_uint64 (limits->memory_max));
+      put (builder, "MemorySwapMax", g_variant_new_uint64 (limits->memory_max));
+    }
+  else
+    {
+      put (builder, "MemoryMaxScale", g_variant_new_uint32 (G_MAXUINT32 / 2));
+      put (builder, "MemorySwapMaxScale", g_variant_new_uint32 (G_MAXUINT32 / 2));
+    }
+  put (builder, "TasksMax", g_variant_new_uint64 (limits->tasks_max));
+  put (builder, "CPUWeight", g_variant_new_uint64 (limits->cpu_weight));
+  put (builder, "OOMScoreAdjust", g_variant_new_int32 (OOM_SCORE));
+  if (limits->runtime_max > 0)
+    put (builder, "RuntimeMaxUSec", g_variant_new_uint64 (limits->runtime_max * G_USEC_PER_SEC));
+}
+
 /* --- how it ends --- */
 
 static void
@@ -261,6 +285,7 @@ unit_properties (const Order *order, const char *bound, const char *tty)
   put_files (&builder, order);
   put_sandbox (&builder);
   put_system_calls (&builder);
+  put_limits (&builder, &order->limits);
   return g_variant_builder_end (&builder);
 }
 

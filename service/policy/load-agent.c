@@ -1,21 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agents/NAME.agent: which user an agent is, whom it acts for and who may open its runs.  An agent
- * that shares its uid with a person, a service or another agent has no boundary, so it is refused.
+ * agents/NAME.agent: which user an agent is, whom it acts for, who may open its runs and how much
+ * of the machine its commands may use.  An agent that shares its uid with a person, a service or
+ * another agent has no boundary, so it is refused.
  */
 #include "service/policy/load.h"
 
+#include "service/base/clock.h"
 #include "service/policy/name.h"
 
 #include <string.h>
+
+#define MEMORY_MIN (16 * 1024 * 1024)
+#define MEMORY_NUMBER_MAX (1024 * 1024) /* of T, which is far below 64 bits */
+#define TASKS_MAX (4 * 1024 * 1024)     /* of the kernel, in all */
+#define CPU_WEIGHT_MAX 10000            /* of cgroups(7) */
+#define RUNTIME_MAX (365 * 24 * 60 * 60)
 
 static const KeySpec agent_keys[] = {
   { "Summary", KEY_REQUIRED }, { "User", KEY_REQUIRED },    { "Owner", KEY_REQUIRED },
   { "Parts", KEY_PLAIN },      { "Initiators", KEY_PLAIN }, { NULL, KEY_PLAIN },
 };
 
+static const KeySpec launch_keys[] = {
+  { "MemoryMax", KEY_PLAIN },  { "TasksMax", KEY_PLAIN }, { "CPUWeight", KEY_PLAIN },
+  { "RuntimeMax", KEY_PLAIN }, { NULL, KEY_PLAIN },
+};
+
 const SectionSpec agent_schema[] = {
   { "Agent", NULL, SECTION_REQUIRED, agent_keys },
+  { "Launch", NULL, SECTION_PLAIN, launch_keys },
   { NULL, NULL, SECTION_PLAIN, NULL },
 };
 
@@ -116,6 +130,53 @@ load_initiators (Loader *loader, const KeyFile *file, const KeySection *section,
     }
 }
 
+/* --- [Launch] --- */
+
+/* "512M", "4G": one positive number, one unit. */
+static gboolean
+memory_parse (const char *text, guint64 *out_bytes)
+{
+  static const char units[] = "KMGT";
+  const gsize digits = strspn (text, "0123456789");
+  g_autofree char *number = g_strndup (text, digits);
+  const char *unit = text[digits] != '\0' ? strchr (units, text[digits]) : NULL;
+  guint64 count = 0;
+
+  if (unit == NULL || text[digits + 1] != '\0' || text[0] == '0' ||
+      !g_ascii_string_to_unsigned (number, 10, 1, MEMORY_NUMBER_MAX, &count, NULL))
+    return FALSE;
+  *out_bytes = count << (10 * (guint) (unit - units + 1));
+  return TRUE;
+}
+
+static void
+load_launch (Loader *loader, const KeyFile *file, PolicyLaunch *out)
+{
+  const KeySection *section = key_file_section (file, "Launch");
+  const KeyEntry *entry;
+
+  *out =
+      (PolicyLaunch){ .tasks_max = POLICY_TASKS_DEFAULT, .cpu_weight = POLICY_CPU_WEIGHT_DEFAULT };
+  if (section == NULL)
+    return;
+  entry = key_section_entry (section, "MemoryMax");
+  if (entry != NULL &&
+      (!memory_parse (entry->value, &out->memory_max) || out->memory_max < MEMORY_MIN))
+    faults_add (loader->faults, file->path, entry->line,
+                "MemoryMax= is a number and one of K, M, G and T, at least 16M");
+  entry = key_section_entry (section, "TasksMax");
+  if (entry != NULL)
+    out->tasks_max = load_number (loader, file, entry, TASKS_MAX);
+  entry = key_section_entry (section, "CPUWeight");
+  if (entry != NULL)
+    out->cpu_weight = load_number (loader, file, entry, CPU_WEIGHT_MAX);
+  entry = key_section_entry (section, "RuntimeMax");
+  if (entry != NULL &&
+      (!duration_parse (entry->value, &out->runtime_max) || out->runtime_max > RUNTIME_MAX))
+    faults_add (loader->faults, file->path, entry->line,
+                "RuntimeMax= is a time such as 30min or 8h, at most 365d");
+}
+
 void
 load_agent (Loader *loader, const ImageFile *image_file)
 {
@@ -140,6 +201,7 @@ load_agent (Loader *loader, const ImageFile *image_file)
   load_owner (loader, file, section, entry);
   load_parts (loader, file, section, entry);
   load_initiators (loader, file, section, entry);
+  load_launch (loader, file, &entry->agent.launch);
   if (faults_count (loader->faults) != before)
     return;
   g_hash_table_insert (loader->policy->uids, GUINT_TO_POINTER (entry->agent.uid), entry);

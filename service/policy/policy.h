@@ -19,6 +19,8 @@ G_BEGIN_DECLS
 #define POLICY_MAX_IMAGE (16 * 1024 * 1024)
 #define POLICY_LIFETIME_DEFAULT 600 /* seconds */
 #define POLICY_LIFETIME_MAX (24 * 60 * 60)
+#define POLICY_TASKS_DEFAULT 2048
+#define POLICY_CPU_WEIGHT_DEFAULT 50
 
 typedef struct Policy Policy;
 
@@ -94,10 +96,20 @@ typedef struct
   GPtrArray *settings;       /* PolicySetting, in the order of the module's manifest */
 } PolicyAction;
 
+/* What each command that undersign-launcher starts as the agent may use at most: [Launch]. */
+typedef struct
+{
+  guint64 memory_max;  /* bytes; 0 where the file does not say: half of the machine's */
+  guint tasks_max;     /* processes and threads */
+  guint cpu_weight;    /* against the 100 of a service */
+  guint64 runtime_max; /* seconds; 0: for as long as it likes */
+} PolicyLaunch;
+
 typedef struct
 {
   char *name, *summary, *user, *owner;
   uid_t uid, owner_uid; /* as they were when the set was resolved */
+  PolicyLaunch launch;
   char **parts;      /* never NULL; without Parts= just "main" */
   char **initiators; /* user names */
 } PolicyAgent;

@@ -27,6 +27,11 @@ static const Property always[] = {
   { "TTYPath", "'/dev/pts/7'" },
   { "StandardInput", "'tty'" },
   { "StateDirectory", "['undersign-agents/x']" },
+  { "MemoryMaxScale", "uint32 2147483647" },
+  { "MemorySwapMaxScale", "uint32 2147483647" },
+  { "TasksMax", "uint64 2048" },
+  { "CPUWeight", "uint64 50" },
+  { "OOMScoreAdjust", "500" },
 };
 
 static GVariant *
@@ -89,6 +94,8 @@ order_new (void)
   order->command = g_strdupv ((char **) command);
   order->environment = g_new0 (char *, 1);
   order->run = g_strdup ("ticket-1");
+  order->limits = (PolicyLaunch){ .tasks_max = POLICY_TASKS_DEFAULT,
+                                  .cpu_weight = POLICY_CPU_WEIGHT_DEFAULT };
   order->shares = g_ptr_array_new_with_free_func (share_drop);
   return order;
 }
@@ -108,6 +115,25 @@ test_always (void)
                    "(false, ['io_uring_enter', 'io_uring_register', 'io_uring_setup'])");
   assert_property (found, "WorkingDirectory", 0, "'/var/lib/undersign-agents/x'");
   assert_property (found, "BindPaths", 0, NULL);
+  assert_property (found, "RuntimeMaxUSec", 0, NULL);
+}
+
+/* What the agent's file says stands for what holds without it. */
+static void
+test_limits (void)
+{
+  g_autoptr (Order) order = order_new ();
+  g_autoptr (GVariant) found = NULL;
+
+  order->limits = (PolicyLaunch){ 4096, 7, 9, 60 };
+  found = g_variant_ref_sink (unit_properties (order, "launcher.service", "/dev/pts/7"));
+  assert_property (found, "MemoryMax", 0, "uint64 4096");
+  assert_property (found, "MemorySwapMax", 0, "uint64 4096");
+  assert_property (found, "MemoryMaxScale", 0, NULL);
+  assert_property (found, "MemorySwapMaxScale", 0, NULL);
+  assert_property (found, "TasksMax", 0, "uint64 7");
+  assert_property (found, "CPUWeight", 0, "uint64 9");
+  assert_property (found, "RuntimeMaxUSec", 0, "uint64 60000000");
 }
 
 static void
@@ -158,6 +184,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/launcher-unit/always", test_always);
+  g_test_add_func ("/launcher-unit/limits", test_limits);
   g_test_add_func ("/launcher-unit/environment", test_environment);
   g_test_add_func ("/launcher-unit/shares", test_shares);
   g_test_add_func ("/launcher-unit/path", test_path);

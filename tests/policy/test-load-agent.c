@@ -3,6 +3,7 @@
 #include "tests/policy/set.h"
 
 #define HEAD "[Agent]\nSummary=S\n"
+#define LAUNCH HEAD "User=it.lead\nOwner=hr.jones\n[Launch]\n"
 
 static const struct
 {
@@ -40,6 +41,31 @@ static const struct
   { HEAD "User=it.lead\nOwner=hr.jones\nInitiators=agent-other\n", 5, "the user of agent other" },
   { HEAD "User=it.lead\nOwner=hr.jones\nDecision=allow\n", 5, "not a key of [Agent]" },
   { HEAD "User=it.lead\nUser=hr.kim\nOwner=hr.jones\n", 4, "User= stands twice" },
+  { LAUNCH "MemoryMax=4\n", 6, "MemoryMax= is a number and one of K, M, G and T" },
+  { LAUNCH "MemoryMax=G\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=4g\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=4GB\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=04G\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=0G\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=-1G\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=1.5G\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=50%\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=infinity\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=15M\n", 6, "at least 16M" },
+  { LAUNCH "MemoryMax=1048577T\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=18446744073709551617T\n", 6, "MemoryMax=" },
+  { LAUNCH "MemoryMax=\n", 6, "MemoryMax= has no value" },
+  { LAUNCH "MemoryMax=1G\nMemoryMax=2G\n", 7, "MemoryMax= stands twice" },
+  { LAUNCH "TasksMax=0\n", 6, "TasksMax= is a number from 1 to" },
+  { LAUNCH "TasksMax=4194305\n", 6, "TasksMax= is a number from 1 to" },
+  { LAUNCH "TasksMax=infinity\n", 6, "TasksMax= is a number from 1 to" },
+  { LAUNCH "CPUWeight=10001\n", 6, "CPUWeight= is a number from 1 to 10000" },
+  { LAUNCH "CPUWeight=idle\n", 6, "CPUWeight= is a number from 1 to 10000" },
+  { LAUNCH "RuntimeMax=8\n", 6, "RuntimeMax= is a time" },
+  { LAUNCH "RuntimeMax=0s\n", 6, "RuntimeMax= is a time" },
+  { LAUNCH "RuntimeMax=366d\n", 6, "RuntimeMax= is a time" },
+  { LAUNCH "MemoryHigh=1G\n", 6, "not a key of [Launch]" },
+  { LAUNCH "TasksMax=9\n[Launch]\n", 7, "[Launch]" },
 };
 
 static void
@@ -93,6 +119,42 @@ test_lookup (void)
   g_assert_null (policy_agent_by_uid (policy, 3001));
   g_assert_null (policy_agent_by_uid (policy, (uid_t) -1));
   g_assert_null (policy_agent_by_name (policy, "agent-other"));
+}
+
+/* What a command may use: what the file says, or what holds where it does not. */
+static void
+test_launch (void)
+{
+  static const struct
+  {
+    const char *text;
+    PolicyLaunch launch;
+  } cases[] = {
+    { HEAD "User=it.lead\nOwner=hr.jones\n", { 0, 2048, 50, 0 } },
+    { LAUNCH, { 0, 2048, 50, 0 } },
+    { LAUNCH "TasksMax=1\n", { 0, 1, 50, 0 } },
+    { LAUNCH "MemoryMax=16M\nCPUWeight=10000\n", { 16 * 1024 * 1024, 2048, 10000, 0 } },
+    { LAUNCH "MemoryMax=16384K\nRuntimeMax=365d\n",
+      { 16 * 1024 * 1024, 2048, 50, 365 * 24 * 60 * 60 } },
+    { LAUNCH "MemoryMax=4G\nTasksMax=4194304\nCPUWeight=1\nRuntimeMax=8h\n",
+      { G_GUINT64_CONSTANT (4) << 30, 4194304, 1, 8 * 60 * 60 } },
+    { LAUNCH "MemoryMax=1048576T\n", { G_GUINT64_CONSTANT (1) << 60, 2048, 50, 0 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Set) set = set_new ();
+      g_autoptr (Policy) policy = NULL;
+      const PolicyLaunch *wanted = &cases[i].launch, *found;
+
+      set_put (set, "agents/third.agent", cases[i].text);
+      policy = set_parse (set);
+      found = &policy_agent_by_name (policy, "third")->launch;
+      g_assert_cmpuint (found->memory_max, ==, wanted->memory_max);
+      g_assert_cmpuint (found->tasks_max, ==, wanted->tasks_max);
+      g_assert_cmpuint (found->cpu_weight, ==, wanted->cpu_weight);
+      g_assert_cmpuint (found->runtime_max, ==, wanted->runtime_max);
+    }
 }
 
 static void
@@ -161,6 +223,7 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/load-agent/refused", test_refused);
   g_test_add_func ("/policy/load-agent/one-agent-a-uid", test_one_agent_a_uid);
   g_test_add_func ("/policy/load-agent/lookup", test_lookup);
+  g_test_add_func ("/policy/load-agent/launch", test_launch);
   g_test_add_func ("/policy/load-agent/masked", test_masked);
   g_test_add_func ("/policy/load-agent/each-user-once", test_each_user_once);
   return g_test_run ();

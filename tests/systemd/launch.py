@@ -11,12 +11,13 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
-from undersign_test import booted, kernel, people, tap, terminal, world  # noqa: E402
+from undersign_test import booted, kernel, people, policy, tap, terminal, world  # noqa: E402
 
 OWNER, AGENT, NAME = "hr.jones", "agent-offboarding", "offboarding"
 HOME = f"/home/{OWNER}"
 PROJECT = f"{HOME}/project"
 RUN = "/run/undersign-launcher"
+FILE = f"{policy.FOLDER}/agents/{NAME}.agent"
 NEEDS_MAPS = unittest.skipUnless(kernel.maps_tmpfs(), "a tmpfs has maps since Linux 6.3")
 GIT = ["git", "-c", "user.name=H", "-c", "user.email=h@example.com", "-C", PROJECT]
 # Each would make a set-user-ID file of the owner's, or the means to; by number, as of x86-64 and arm64
@@ -60,6 +61,12 @@ def mounts():
 
 def nothing_is_left():
     return not units() and not mounts() and not os.listdir(RUN) and not running()
+
+
+def properties(*names):
+    """Of the only unit there is."""
+    name = units()[0].split()[0]
+    return {key: booted.unit(name, key) for key in names}
 
 
 def running():
@@ -175,6 +182,45 @@ class Launch(unittest.TestCase):
             self.assertEqual(len(units()), 1)
             screen.close()
             world.wait_until(nothing_is_left, "nothing is left", 120)
+
+    def test_limits(self):
+        """Those that hold without a word, then those of the agent's file."""
+        with open("/proc/meminfo", encoding="ascii") as file:
+            memory = int(file.readline().split()[1]) * 1024
+        names = ("MemoryMax", "MemorySwapMax", "TasksMax", "CPUWeight", "RuntimeMaxUSec",
+                 "OOMScoreAdjust")
+        found = self.limits(*names)
+        self.assertLess(abs(int(found["MemoryMax"]) - memory // 2), memory // 100, found)
+        self.assertEqual(found["MemorySwapMax"], found["MemoryMax"])
+        self.assertEqual([found[name] for name in names[2:]], ["2048", "50", "infinity", "500"])
+        with open(FILE, encoding="utf-8") as file:
+            before = file.read()
+        self.addCleanup(self.write, before)
+        self.write(before + "[Launch]\nMemoryMax=256M\nTasksMax=20\nCPUWeight=7\nRuntimeMax=2h\n")
+        self.assertEqual(list(self.limits(*names).values()),
+                         ["268435456", "268435456", "20", "7", "2h", "500"])
+        with open("/sys/fs/cgroup/cgroup.controllers", encoding="ascii") as file:
+            has_pids = "pids" in file.read().split()
+        if has_pids:  # or the host has kept them for itself
+            said = launch("--", "sh", "-c", "for i in $(seq 40); do sleep 5 & done; echo end",
+                          status=None)
+            self.assertRegex(said, "fork|Resource temporarily unavailable")
+        self.write(before + "[Launch]\nMemoryMax=lots\n")
+        done = people.run_as(OWNER, ["undersign", "launch", "--no-run", NAME, "--", "true"])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{FILE}:{before.count(chr(10)) + 2}: MemoryMax=", done.stderr)
+
+    @staticmethod
+    def write(text):
+        with open(FILE, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    @staticmethod
+    def limits(*names):
+        with terminal.Terminal(OWNER, ["undersign", "launch", "--no-run", NAME, "--", "sh", "-c",
+                                       "echo up; exec sleep infinity"]) as screen:
+            screen.wait_for(r"^up")
+            return properties(*names)
 
     @NEEDS_MAPS
     def test_9_it_ends_with_the_launcher(self):
