@@ -25,7 +25,7 @@ const Member members[] = {
   { AGENT, "GetInfo", "", FALSE, ROLE_AGENT, ABOUT_NOTHING, handle_get_info },
   { AGENT, "OpenRun", "a{sv}", FALSE, ROLE_AGENT, ABOUT_NOTHING, handle_open_run },
   { AGENT, "OpenRunFor", "sa{sv}", FALSE, ROLE_INITIATOR, ABOUT_NOTHING, handle_open_run_for },
-  { AGENT, "CloseRun", "s", FALSE, ROLE_AGENT, ABOUT_NOTHING, handle_close_run },
+  { AGENT, "CloseRun", "s", FALSE, ROLE_OPENER, ABOUT_NOTHING, handle_close_run },
   { AGENT, "ListActions", "", FALSE, ROLE_AGENT, ABOUT_NOTHING, handle_list_actions },
   { AGENT, "DescribeAction", "s", FALSE, ROLE_AGENT, ABOUT_NOTHING, handle_describe_action },
   { AGENT, "ListRequests", "", FALSE, ROLE_AGENT, ABOUT_NOTHING, handle_list_requests },
@@ -131,6 +131,7 @@ fail_role (Call *call, const Member *member)
   switch (member->role)
     {
     case ROLE_AGENT:
+    case ROLE_OPENER:
       if (member->about != ABOUT_NOTHING)
         fail_not_found (call);
       else
@@ -291,6 +292,13 @@ policy_is_fresh (const GError *error, gpointer data)
     {
     case ROLE_AGENT:
       check_agent (call);
+      break;
+    case ROLE_OPENER:
+      /* To end something takes no policy. */
+      if (runs_has_opener (way->broker->runs, call_uid (call)))
+        call_admit (call);
+      else
+        check_agent (call);
       break;
     case ROLE_APPROVER:
       check_approver (call);

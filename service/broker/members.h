@@ -17,6 +17,7 @@ typedef enum
   ROLE_NOBODY,    /* what is not in the table */
   ROLE_AGENT,     /* User= of an agent file */
   ROLE_INITIATOR, /* owner or initiator of some agent */
+  ROLE_OPENER,    /* an agent, or who opened an open run for one */
   ROLE_APPROVER,  /* no agent's uid, and has an active passkey */
   ROLE_ANYONE,    /* an agent or an approver */
 } Role;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The open runs.  A run is found by its id and the uid that it belongs to, never by its id alone,
- * and its initiator is fixed when it is opened.
+ * The open runs.  A run is found by its id and the uid that it belongs to, or to be closed by that
+ * of its initiator, never by its id alone; its initiator is fixed when it is opened.
  */
 #include "service/broker/run.h"
 
@@ -67,12 +67,7 @@ run_is_idle (const Run *run, gint64 now)
 
 /* The open run of this name, and how many the agent has. */
 static Run *
-runs_find (Runs *runs,
-           uid_t uid,
-           const char *label,
-           const char *part,
-           gint64 now,
-           guint *out_count)
+runs_find (Runs *runs, uid_t uid, const char *label, const char *part, gint64 now, guint *out_count)
 {
   GHashTableIter iter;
   gpointer value = NULL;
@@ -211,11 +206,32 @@ runs_use (Runs *runs, uid_t uid, const char *id, gint64 now, GError **error)
   return run;
 }
 
+static gboolean
+run_was_opened_by (const Run *run, uid_t uid)
+{
+  return run->initiator[0] != '\0' && run->initiator_uid == uid;
+}
+
+gboolean
+runs_has_opener (const Runs *runs, uid_t uid)
+{
+  GHashTableIter iter;
+  gpointer value = NULL;
+
+  g_hash_table_iter_init (&iter, runs->by_id);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    if (run_was_opened_by (value, uid))
+      return TRUE;
+  return FALSE;
+}
+
 gboolean
 runs_close (Runs *runs, uid_t uid, const char *id, GError **error)
 {
-  Run *run = runs_owned (runs, uid, id, error);
+  Run *run = g_hash_table_lookup (runs->by_id, id);
 
+  if (run == NULL || !run_was_opened_by (run, uid))
+    run = runs_owned (runs, uid, id, error);
   if (run == NULL || !runs->hooks->drop (run->id, runs->hooks->data, error))
     return FALSE;
   g_hash_table_remove (runs->by_id, run->id);

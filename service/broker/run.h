@@ -62,6 +62,12 @@ const char *runs_open (Runs *runs,
 
 /* runs_use: an open run of this uid, which is used now; NULL with reason not-found. */
 const Run *runs_use (Runs *runs, uid_t uid, const char *id, gint64 now, GError **error);
+
+/* runs_has_opener: whether @uid opened a run for an agent that is open still. */
+gboolean runs_has_opener (const Runs *runs, uid_t uid);
+
+/* runs_close: a run of the agent @uid, or one that @uid opened for an agent; FALSE with reason
+ * not-found for any other. */
 gboolean runs_close (Runs *runs, uid_t uid, const char *id, GError **error);
 /* runs_expire: closes what was not used for a day. */
 void runs_expire (Runs *runs, gint64 now);

@@ -349,6 +349,56 @@ test_initiators (Bed *bed, gconstpointer config)
   g_assert_cmpuint (uid, ==, FAKE_KIM);
 }
 
+/* Whoever opened a run for an agent may close it, and nobody else but the agent. */
+static void
+test_initiator_closes (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) other = bed_caller (bed, FAKE_OTHER_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autoptr (Caller) kim = bed_caller (bed, FAKE_KIM);
+  g_autoptr (Caller) alice = bed_caller (bed, FAKE_ALICE);
+  g_autoptr (GVariant) by_kim = NULL, by_jones = NULL, closed = NULL, closed_too = NULL;
+  g_autofree char *own = caller_open_run (agent, "own");
+  g_autofree char *path = NULL;
+  const char *run = NULL;
+  g_autoptr (GError) error = NULL;
+
+  by_kim = caller_open_run_for (kim, "offboarding", "{'label': <'ticket'>}", &error);
+  g_assert_no_error (error);
+  g_variant_get (by_kim, "(&s)", &run);
+  path = caller_submit (agent, run, "a@example.com", NULL);
+  /* Who has opened none is told nothing of any. */
+  assert_fails (caller_agent (alice, "CloseRun", g_variant_new ("(s)", run), &error), &error,
+                US_ERROR_NOT_AGENT, US_REASON_NOT_AGENT);
+  assert_fails (caller_agent (jones, "CloseRun", g_variant_new ("(s)", run), &error), &error,
+                US_ERROR_NOT_AGENT, US_REASON_NOT_AGENT);
+  by_jones = caller_open_run_for (jones, "offboarding", "{'label': <'mine'>}", &error);
+  g_assert_no_error (error);
+  assert_fails (caller_agent (jones, "CloseRun", g_variant_new ("(s)", run), &error), &error,
+                US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
+  assert_fails (caller_agent (other, "CloseRun", g_variant_new ("(s)", run), &error), &error,
+                US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
+  /* Not what the agent opened itself. */
+  assert_fails (caller_agent (kim, "CloseRun", g_variant_new ("(s)", own), &error), &error,
+                US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
+  /* The role is for this alone. */
+  assert_fails (caller_agent (kim, "GetInfo", NULL, &error), &error, US_ERROR_NOT_AGENT,
+                US_REASON_NOT_AGENT);
+
+  closed = caller_agent (kim, "CloseRun", g_variant_new ("(s)", run), &error);
+  g_assert_no_error (error);
+  assert_fails (
+      caller_agent (agent, "Submit", mail_parameters (run, "b@example.com", NULL), &error), &error,
+      US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND);
+  wait_state (agent, path, "pending");
+  assert_fails (caller_agent (kim, "CloseRun", g_variant_new ("(s)", run), &error), &error,
+                US_ERROR_NOT_AGENT, US_REASON_NOT_AGENT);
+  g_variant_get (by_jones, "(&s)", &run);
+  closed_too = caller_agent (agent, "CloseRun", g_variant_new ("(s)", run), &error);
+  g_assert_no_error (error);
+}
+
 /* --- what it is told --- */
 
 static void
@@ -504,6 +554,7 @@ main (int argc, char *argv[])
   bed_test ("/agent/foreign", NULL, test_foreign);
   bed_test ("/agent/runs", NULL, test_runs);
   bed_test ("/agent/initiators", NULL, test_initiators);
+  bed_test ("/agent/initiator-closes", NULL, test_initiator_closes);
   bed_test ("/agent/info", NULL, test_info);
   bed_test ("/agent/actions", NULL, test_actions);
   bed_test ("/agent/policy-invalid", NULL, test_policy_invalid);

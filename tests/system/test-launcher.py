@@ -5,6 +5,7 @@
 import contextlib
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -313,6 +314,33 @@ class Launcher(unittest.TestCase):
                                                 uri=True)) as queue:
             found = queue.execute("SELECT uid, initiator FROM runs WHERE label = 'ticket-2'")
             self.assertEqual(found.fetchall(), [(UID, OWNER)])
+
+    @staticmethod
+    def runs_of_launches():
+        with contextlib.closing(sqlite3.connect("file:/var/lib/undersign/queue.db?mode=ro",
+                                                uri=True)) as queue:
+            return set(queue.execute("SELECT label, initiator FROM runs"
+                                     " WHERE label LIKE 'launch-%'"))
+
+    def test_a_run_of_its_own_ends_with_the_command(self):
+        before = self.runs_of_launches()
+        with launch("offboarding", "--", "cat") as screen:
+            screen.wait_for("has the terminal")
+            self.assertEqual([run[1] for run in self.runs_of_launches() - before], [OWNER])
+            screen.type("\x04")
+            self.assertEqual(screen.wait(), 0)
+        self.assertEqual(self.runs_of_launches(), before)
+        for arguments in (["--", "/nowhere"], ["--share", "/etc", "--", "true"]):
+            done = people.run_as(OWNER, ["undersign", "launch", "offboarding", *arguments])
+            self.assertEqual((done.returncode, self.runs_of_launches()), (1, before), done.stderr)
+
+    def test_who_has_the_terminal_hangs_up(self):
+        before = self.runs_of_launches()
+        with launch("offboarding", "--", "sleep", "infinity") as screen:
+            screen.wait_for("has the terminal")
+            os.kill(screen.pid, signal.SIGHUP)
+            self.assertEqual(screen.wait(), 129)
+        self.assertEqual(self.runs_of_launches(), before)
 
     def test_the_terminal_is_another(self):
         with launch("offboarding", "--", "sh", "-c",

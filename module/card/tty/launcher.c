@@ -23,6 +23,7 @@
 
 #define LAUNCH_TIMEOUT 300000 /* somebody types an administrator's password */
 #define CALL_TIMEOUT 30000
+#define CLOSE_TIMEOUT 5000
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Agent, agent_stop)
 
@@ -136,7 +137,11 @@ put_terminal (GVariantDict *options)
 
 /* The person becomes the run's initiator: the service sees who opens it. */
 static gboolean
-open_run (GDBusConnection *bus, const Trust *trust, const LaunchWish *wish, GError **error)
+open_run (GDBusConnection *bus,
+          const Trust *trust,
+          const LaunchWish *wish,
+          char **out_run,
+          GError **error)
 {
   g_autofree char *owner = bus_pin (bus, US_BUS_NAME, trust->service_uid, error);
   g_autoptr (GVariant) reply = NULL;
@@ -151,7 +156,28 @@ open_run (GDBusConnection *bus, const Trust *trust, const LaunchWish *wish, GErr
   reply = bus_call (bus, owner, US_OBJECT_PATH, US_INTERFACE_AGENT, "OpenRunFor",
                     g_variant_new ("(s@a{sv})", wish->agent, g_variant_dict_end (&options)), "(s)",
                     CALL_TIMEOUT, error);
-  return reply != NULL;
+  if (reply == NULL)
+    return FALSE;
+  g_variant_get (reply, "(s)", out_run);
+  return TRUE;
+}
+
+/* The service takes it from whoever opened it.  Where it cannot, the run ends after a day unused.
+ */
+void
+launcher_close_run (const Trust *trust, const char *run)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDBusConnection) bus = bus_connect (trust, &error);
+  g_autofree char *owner =
+      bus != NULL ? bus_pin (bus, US_BUS_NAME, trust->service_uid, &error) : NULL;
+  g_autoptr (GVariant) reply = NULL;
+
+  if (owner != NULL)
+    reply = bus_call (bus, owner, US_OBJECT_PATH, US_INTERFACE_AGENT, "CloseRun",
+                      g_variant_new ("(s)", run), "()", CLOSE_TIMEOUT, &error);
+  if (reply == NULL)
+    g_printerr ("undersign: the run stays open: %s\n", error->message);
 }
 
 static gboolean
@@ -219,7 +245,7 @@ launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GErro
       return FALSE;
     }
   given = g_variant_ref_sink (g_variant_dict_end (&options));
-  if (wish->run != NULL && !open_run (bus, trust, wish, error))
+  if (wish->run != NULL && !open_run (bus, trust, wish, &out->run, error))
     return FALSE;
   owner = bus_pin (bus, US_LAUNCHER_BUS_NAME, trust->admin_uid, error);
   if (owner == NULL)

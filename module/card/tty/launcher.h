@@ -20,9 +20,13 @@ typedef struct
 typedef struct
 {
   int terminal, link;
+  char *run; /* (nullable): the id of the run that was opened, also where the launch then failed */
 } Launched;
 
 /* launcher_start: reason bad-share for a folder that can't be opened, or is reached by a link. */
 gboolean launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GError **error);
+
+/* launcher_close_run: one of launcher_start(), when nothing of its command is there any more. */
+void launcher_close_run (const Trust *trust, const char *run);
 
 G_END_DECLS

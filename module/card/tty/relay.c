@@ -15,8 +15,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <termios.h>
+#include <unistd.h>
 
 #define LEAVE 0x1d /* Ctrl-] */
 #define LEAVE_TIMES 3
@@ -218,16 +218,58 @@ read_link (Relay *relay)
 static void
 read_signal (Relay *relay)
 {
-  struct signalfd_siginfo info;
+  guint8 number = 0;
 
-  if (read (relay->signals, &info, sizeof info) != (ssize_t) sizeof info)
+  if (read (relay->signals, &number, 1) != 1)
     return;
-  if (info.ssi_signo == SIGWINCH)
+  if (number == SIGWINCH)
     pass_size (relay);
-  else if (info.ssi_signo == SIGCONT)
+  else if (number == SIGCONT)
     make_raw (relay);
   else
-    end (relay, 128 + (int) info.ssi_signo);
+    end (relay, 128 + number);
+}
+
+/* --- signals --- */
+
+static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGQUIT };
+static int signal_pipe = -1;
+
+/* A mask would be this thread's alone, and that of GDBus's would take the signal as ever. */
+static void
+on_signal (int number)
+{
+  const int saved = errno;
+  const guint8 byte = (guint8) number;
+  /* Where it does not go in, the pipe is full of what is looked at anyway. */
+  const ssize_t written = write (signal_pipe, &byte, 1);
+
+  (void) written;
+  errno = saved;
+}
+
+static gboolean
+signals_take (Relay *relay, struct sigaction *before)
+{
+  const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+  int ends[2] = { -1, -1 };
+
+  if (pipe2 (ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return FALSE;
+  relay->signals = ends[0];
+  signal_pipe = ends[1];
+  for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
+    sigaction (signals[i], &action, &before[i]);
+  return TRUE;
+}
+
+static void
+signals_leave (Relay *relay, const struct sigaction *before)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
+    sigaction (signals[i], &before[i], NULL);
+  fd_clear (&signal_pipe);
+  fd_clear (&relay->signals);
 }
 
 /* What is between these two lines is the command's, whatever it looks like. */
@@ -287,14 +329,10 @@ relay_run (int terminal, int link, const char *whose)
 {
   Relay relay = { .terminal = terminal, .link = link, .status = RELAY_LOST };
   const int flags = fcntl (terminal, F_GETFL);
-  sigset_t wanted, before;
+  struct sigaction before[G_N_ELEMENTS (signals)];
 
-  sigemptyset (&wanted);
-  for (const int *number = (const int[]){ SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGQUIT, 0 };
-       *number != 0; number++)
-    sigaddset (&wanted, *number);
-  sigprocmask (SIG_BLOCK, &wanted, &before);
-  relay.signals = signalfd (-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (!signals_take (&relay, before))
+    return RELAY_LOST;
   fcntl (terminal, F_SETFL, flags | O_NONBLOCK);
   relay.is_terminal = isatty (STDIN_FILENO);
   make_raw (&relay);
@@ -307,7 +345,6 @@ relay_run (int terminal, int link, const char *whose)
 
   restore (&relay);
   say (&relay, whose, "has the terminal no more");
-  fd_clear (&relay.signals);
-  sigprocmask (SIG_SETMASK, &before, NULL);
+  signals_leave (&relay, before);
   return relay.status;
 }

@@ -46,12 +46,25 @@ new_run (void)
   return g_strdup_printf ("launch-%s-%d", time, (int) getpid ());
 }
 
+static int
+launch (const Trust *trust, const LaunchWish *wish, Launched *launched, GError **error)
+{
+  int status = EXIT_REFUSED;
+
+  if (!launcher_start (trust, wish, launched, error))
+    return EXIT_REFUSED;
+  status = relay_run (launched->terminal, launched->link, wish->agent);
+  fd_clear (&launched->terminal);
+  fd_clear (&launched->link);
+  return status;
+}
+
 int
 verb_launch (const Trust *trust, int argc, char **argv, GError **error)
 {
   g_autofree char *run = NULL, *part = NULL;
   g_auto (GStrv) shares = NULL;
-  gboolean no_run = FALSE;
+  gboolean no_run = FALSE, is_own_run = FALSE;
   const GOptionEntry entries[] = {
     { "share", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &shares,
       "Let the agent work in a folder; but for .git, or only read it, or all of it",
@@ -63,7 +76,7 @@ verb_launch (const Trust *trust, int argc, char **argv, GError **error)
   };
   char **command = take_command (&argc, argv);
   LaunchWish wish = { .command = command };
-  Launched launched = { -1, -1 };
+  Launched launched = { -1, -1, NULL };
   int status = EXIT_REFUSED;
 
   if (!program_parse ("launch", "AGENT -- COMMAND…", "Starts a command as an agent.", entries, 1,
@@ -80,16 +93,17 @@ verb_launch (const Trust *trust, int argc, char **argv, GError **error)
     }
   if (!check_words (command, error))
     return EXIT_USAGE;
-  if (!no_run && run == NULL)
+  is_own_run = !no_run && run == NULL;
+  if (is_own_run)
     run = new_run ();
   wish.agent = argv[1];
   wish.run = run;
   wish.part = part;
   wish.shares = shares;
-  if (!launcher_start (trust, &wish, &launched, error))
-    return EXIT_REFUSED;
-  status = relay_run (launched.terminal, launched.link, wish.agent);
-  fd_clear (&launched.terminal);
-  fd_clear (&launched.link);
+  status = launch (trust, &wish, &launched, error);
+  /* One that has a name is for the next launch of that name, too. */
+  if (is_own_run && launched.run != NULL)
+    launcher_close_run (trust, launched.run);
+  g_free (launched.run);
   return status;
 }
