@@ -46,7 +46,8 @@ struct Launch
   int master, slave; /* of the terminal */
   int link, link_far;
   guint link_source;
-  guint news; /* of the unit, from systemd */
+  guint timer; /* until it must have started */
+  guint news;  /* of the unit, from systemd */
   gint32 code, status;
   gboolean is_started; /* systemd was asked to */
   gboolean is_looked_at;
@@ -118,7 +119,9 @@ launch_forget (Launch *launch)
     g_dbus_connection_signal_unsubscribe (launches->bus, launch->news);
   if (launch->link_source != 0)
     g_source_remove (launch->link_source);
-  launch->news = launch->link_source = 0;
+  if (launch->timer != 0)
+    g_source_remove (launch->timer);
+  launch->news = launch->link_source = launch->timer = 0;
   fd_clear (&launch->link);
   fd_clear (&launch->master);
   fd_clear (&launch->slave);
@@ -145,8 +148,8 @@ static void launch_answer (Launch *launch);
 static gboolean
 launch_was_run (const Launch *launch)
 {
-  return launch->code != 0 && (launch->code != CLD_EXITED || launch->status < EXIT_FIRST ||
-                               launch->status > EXIT_LAST);
+  return launch->code != 0 &&
+         (launch->code != CLD_EXITED || launch->status < EXIT_FIRST || launch->status > EXIT_LAST);
 }
 
 /* The unit is there no more: it is said to whoever waits for it. */
@@ -322,10 +325,36 @@ launch_answer (Launch *launch)
   fd_clear (&launch->master);
   fd_clear (&launch->link_far);
   fd_clear (&launch->slave);
+  g_clear_handle_id (&launch->timer, g_source_remove);
   launch->link_source =
       g_unix_fd_add (launch->link, G_IO_IN | G_IO_HUP | G_IO_ERR, on_link, launch);
   mechanism_call_answer (g_steal_pointer (&launch->call),
                          g_variant_new ("(shh)", launch->id, master, link), fds, NULL);
+}
+
+/* Whoever waits for it waits no more, and it is stopped: it must not start without them. */
+static void
+launch_give_up (Launch *launch)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (launch->call == NULL)
+    return;
+  us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                "systemd has not started it within %u seconds",
+                launch->launches->config->start_seconds);
+  launch_stop (launch);
+  mechanism_call_answer (g_steal_pointer (&launch->call), NULL, NULL, error);
+}
+
+static gboolean
+on_late (gpointer data)
+{
+  Launch *launch = data;
+
+  launch->timer = 0;
+  launch_give_up (launch);
+  return G_SOURCE_REMOVE;
 }
 
 /* systemd says that something about the unit has changed. */
@@ -370,6 +399,12 @@ on_started (GObject *source, GAsyncResult *result, gpointer data)
 
   if (reply != NULL || launch->launches == NULL)
     return;
+  /* It may do it yet. */
+  if (!g_dbus_error_is_remote_error (reason))
+    {
+      launch_give_up (launch);
+      return;
+    }
   g_dbus_error_strip_remote_error (reason);
   us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "systemd does not start it: %s",
                 reason->message);
@@ -385,6 +420,7 @@ launch_start (Launch *launch)
   GVariant *properties = unit_properties (launch->order, launches->config->unit, tty);
 
   launch->is_started = TRUE;
+  launch->timer = g_timeout_add_seconds (launches->config->start_seconds, on_late, launch);
   launch->news = g_dbus_connection_signal_subscribe (bus, SYSTEMD, PROPERTIES, "PropertiesChanged",
                                                      launch->path, NULL, G_DBUS_SIGNAL_FLAGS_NONE,
                                                      on_news, launch, NULL);
@@ -454,6 +490,9 @@ mount_shares (Launch *launch, GError **error)
 static gboolean
 check_systemd (const Launches *launches, GError **error)
 {
+  if (launches->is_ending)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                         "undersign-launcher ends");
   return !launches->no_systemd ||
          us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
                        "there is no systemd, which starts commands of agents");
@@ -549,13 +588,32 @@ launches_look (Launches *launches)
     }
 }
 
-void
-launches_end (Launches *launches)
+static void
+launches_fail (Launches *launches, gboolean only_waiting)
 {
   g_autoptr (GList) all = g_hash_table_get_values (launches->all);
   g_autoptr (GError) error = NULL;
 
   us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "undersign-launcher ends");
   for (GList *link = all; link != NULL; link = link->next)
-    launch_fail (link->data, error);
+    {
+      Launch *launch = link->data;
+
+      if (only_waiting && launch->call == NULL)
+        continue;
+      launch_fail (launch, error);
+    }
+}
+
+void
+launches_answer (Launches *launches)
+{
+  launches->is_ending = TRUE;
+  launches_fail (launches, TRUE);
+}
+
+void
+launches_end (Launches *launches)
+{
+  launches_fail (launches, FALSE);
 }

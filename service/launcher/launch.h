@@ -25,6 +25,7 @@ typedef struct
   GHashTable *all;   /* (element-type utf8 Launch): by id */
   gboolean has_news; /* systemd says what becomes of units */
   gboolean no_systemd;
+  gboolean is_ending;
 } Launches;
 
 /*
@@ -45,6 +46,9 @@ void launches_job (Launches *launches, const char *unit, const char *result);
 
 /* launches_look: what has become of each, after systemd was away or is there at last. */
 void launches_look (Launches *launches);
+
+/* launches_answer: those that wait to be started are not, and are answered; no other begins. */
+void launches_answer (Launches *launches);
 
 /* launches_end: forgets them all and unmounts; systemd stops their units with ours. */
 void launches_end (Launches *launches);

@@ -8,6 +8,7 @@
 #include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
+#include "service/launcher/known.h"
 #include "service/launcher/launch.h"
 
 #include <errno.h>
@@ -27,10 +28,12 @@ typedef struct
 {
   Launches launches;
   Mechanism *mechanism;
+  Known *known;
 } Launcher;
 
 /* --- Launch --- */
 
+/* Whose an agent of somebody else's is, is not said before it is known who asks. */
 static GVariant *
 launch_details (const Order *order)
 {
@@ -39,7 +42,8 @@ launch_details (const Order *order)
 
   g_variant_builder_init (&details, G_VARIANT_TYPE ("a{ss}"));
   g_variant_builder_add (&details, "{ss}", "agent", order->agent);
-  g_variant_builder_add (&details, "{ss}", "owner", order->exists ? order->owner : "");
+  if (order->owns)
+    g_variant_builder_add (&details, "{ss}", "owner", order->owner);
   g_variant_builder_add (&details, "{ss}", "command", command);
   return g_variant_builder_end (&details);
 }
@@ -48,8 +52,8 @@ static gboolean
 ask_launch (MechanismCall *call, MechanismQuestion *out, GError **error)
 {
   Launcher *launcher = mechanism_data (call->mechanism);
-  Order *order =
-      order_read (&launcher->launches.config->policy, call->body, call->fds, call->uid, error);
+  const Policy *policy = known_policy (launcher->known, call->uid, g_get_monotonic_time (), error);
+  Order *order = policy != NULL ? order_ask (policy, call->body, call->uid, error) : NULL;
 
   if (order == NULL)
     return FALSE;
@@ -60,20 +64,20 @@ ask_launch (MechanismCall *call, MechanismQuestion *out, GError **error)
   return TRUE;
 }
 
+/* From the top again: a person may have typed a password since. */
 static GVariant *
 handle_launch (MechanismCall *call, GError **error)
 {
   Launcher *launcher = mechanism_data (call->mechanism);
-  const Order *order = call->data;
+  const Order *asked = call->data;
+  g_autoptr (Policy) policy = policy_read (&launcher->launches.config->policy, error);
+  g_autoptr (Order) order =
+      policy != NULL ? order_read (policy, call->body, call->fds, call->uid, error) : NULL;
 
-  /* Said to those alone who may start any: others hear the same of one that is not theirs. */
-  if (!order->exists)
-    {
-      us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, "there is no such agent");
-      return NULL;
-    }
+  if (order == NULL || !order_was_asked (order, asked, error))
+    return NULL;
   mechanism_call_defer (call);
-  launch_begin (&launcher->launches, call, g_steal_pointer (&call->data));
+  launch_begin (&launcher->launches, call, g_steal_pointer (&order));
   return NULL;
 }
 
@@ -238,6 +242,14 @@ is_busy (gpointer data)
   return g_hash_table_size (launcher->launches.all) > 0;
 }
 
+static void
+on_end (gpointer data)
+{
+  Launcher *launcher = data;
+
+  launches_answer (&launcher->launches);
+}
+
 static gboolean
 make_folder (const char *path)
 {
@@ -295,6 +307,7 @@ launcher_run (const LauncherConfig *config)
     .interactive_seconds = config->interactive_seconds,
     .idle_seconds = config->idle_seconds,
     .busy = is_busy,
+    .ends = on_end,
     .data = &launcher,
   };
   g_autoptr (GError) error = NULL;
@@ -302,14 +315,17 @@ launcher_run (const LauncherConfig *config)
 
   if (!make_folder (config->runtime_dir))
     return 1;
+  launcher.known = known_new (&config->policy);
   launcher.mechanism = mechanism_new (&bus, &error);
   if (launcher.mechanism == NULL)
     {
       g_warning ("no bus: %s", error->message);
+      known_free (launcher.known);
       return 1;
     }
   status = launcher_serve (&launcher);
   mechanism_free (launcher.mechanism);
   g_hash_table_unref (launcher.launches.all);
+  known_free (launcher.known);
   return status;
 }

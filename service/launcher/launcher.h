@@ -20,6 +20,7 @@ typedef struct
   PolicySource policy;
   guint authorise_seconds;   /* how long polkit may take without a person */
   guint interactive_seconds; /* and with one */
+  guint start_seconds;       /* how long systemd may take */
   guint idle_seconds;
 } LauncherConfig;
 

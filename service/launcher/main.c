@@ -20,6 +20,7 @@ main (int argc, char **argv)
                 .owner = 0 },
     .authorise_seconds = 10,
     .interactive_seconds = 120,
+    .start_seconds = 60,
     .idle_seconds = 60,
   };
 

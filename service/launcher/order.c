@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads what is to be started.  Called by launch.c before polkit is asked, so nothing here changes
- * anything.  The owner is the one of the agent's file; no word of the caller says who he is.
+ * Reads what is to be started.  Called by launcher.c before polkit is asked, for the question, and
+ * from the top again after it, for what is done.  The owner is the one of the agent's file; no word
+ * of the caller says who he is.
  */
 #include "service/launcher/order.h"
 
@@ -80,27 +81,20 @@ find_user (uid_t uid, gid_t *out_gid, char **out_name, char **out_home, GError *
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY, "%s has the group of root",
                          entry.pw_name);
   *out_gid = entry.pw_gid;
-  *out_name = g_strdup (entry.pw_name);
+  if (out_name != NULL)
+    *out_name = g_strdup (entry.pw_name);
   *out_home = g_strdup (entry.pw_dir);
   return TRUE;
 }
 
 static gboolean
-find_agent (
-    const PolicySource *source, const char *name, uid_t caller, Order *order, GError **error)
+find_agent (const Policy *policy, const char *name, uid_t caller, Order *order, GError **error)
 {
-  g_autoptr (GBytes) image = policy_snapshot (source, error);
-  g_autoptr (Policy) policy =
-      image != NULL ? policy_parse (image, &policy_names_system, error) : NULL;
-  const PolicyAgent *agent = NULL;
-  g_autofree char *agent_home = NULL;
+  const PolicyAgent *agent = policy_agent_by_name (policy, name);
 
-  if (policy == NULL)
-    return FALSE;
   if (policy_agent_by_uid (policy, caller) != NULL)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_AGENT_UID,
                          "an agent starts nothing as another");
-  agent = policy_agent_by_name (policy, name);
   order->exists = agent != NULL;
   order->agent = g_strdup (name);
   if (agent == NULL)
@@ -108,9 +102,9 @@ find_agent (
   order->ids.agent_uid = agent->uid;
   order->ids.owner_uid = agent->owner_uid;
   order->owns = agent->owner_uid == caller;
+  order->owner = g_strdup (agent->owner);
   order->limits = agent->launch;
-  return find_user (agent->uid, &order->ids.agent_gid, &order->user, &agent_home, error) &&
-         find_user (agent->owner_uid, &order->ids.owner_gid, &order->owner, &order->home, error);
+  return TRUE;
 }
 
 /* A unit empties a home that is not in /home: nobody may lead that elsewhere. */
@@ -129,10 +123,17 @@ check_home (const Order *order, GError **error)
 }
 
 static gboolean
-check_users (const Order *order, GError **error)
+check_users (Order *order, GError **error)
 {
-  return !order->exists || (account_check (order->ids.agent_uid, order->ids.owner_uid, error) &&
-                            check_home (order, error));
+  g_autofree char *agent_home = NULL;
+
+  if (!order->exists)
+    return us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, "there is no such agent");
+  return find_user (order->ids.agent_uid, &order->ids.agent_gid, &order->user, &agent_home,
+                    error) &&
+         find_user (order->ids.owner_uid, &order->ids.owner_gid, NULL, &order->home, error) &&
+         account_check (order->ids.agent_uid, order->ids.owner_uid, error) &&
+         check_home (order, error);
 }
 
 /* --- what --- */
@@ -320,21 +321,29 @@ read_size (GVariant *given, Order *order, GError **error)
 }
 
 Order *
-order_read (
-    const PolicySource *source, GVariant *body, GUnixFDList *fds, uid_t caller, GError **error)
+order_ask (const Policy *policy, GVariant *body, uid_t caller, GError **error)
 {
   g_autoptr (Order) order = g_new0 (Order, 1);
-  g_autoptr (GVariant) command = NULL, dict = NULL;
-  GVariant *given[OPTION_N] = { NULL };
+  g_autoptr (GVariant) command = NULL;
   const char *agent = NULL;
+
+  g_variant_get (body, "(&s@asa{sv})", &agent, &command, NULL);
+  if (!find_agent (policy, agent, caller, order, error) || !read_command (command, order, error))
+    return NULL;
+  return g_steal_pointer (&order);
+}
+
+Order *
+order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller, GError **error)
+{
+  g_autoptr (Order) order = order_ask (policy, body, caller, error);
+  g_autoptr (GVariant) dict = g_variant_get_child_value (body, 2);
+  GVariant *given[OPTION_N] = { NULL };
   gboolean good = FALSE;
 
-  g_variant_get (body, "(&s@as@a{sv})", &agent, &command, &dict);
-  if (!options_read (dict, options, OPTION_N, given, error))
+  if (order == NULL || !options_read (dict, options, OPTION_N, given, error))
     return NULL;
-  /* Of an agent that is not there nothing more is read: its name is no secret, who has it is. */
-  good = find_agent (source, agent, caller, order, error) && check_users (order, error) &&
-         read_command (command, order, error) &&
+  good = check_users (order, error) &&
          read_run (given[OPTION_RUN], given[OPTION_PART], order, error) &&
          read_environment (given[OPTION_ENVIRONMENT], order, error) &&
          read_shares (given[OPTION_SHARES], fds, order, error) &&
@@ -343,6 +352,14 @@ order_read (
   for (guint i = 0; i < OPTION_N; i++)
     g_clear_pointer (&given[i], g_variant_unref);
   return good ? g_steal_pointer (&order) : NULL;
+}
+
+gboolean
+order_was_asked (const Order *order, const Order *asked, GError **error)
+{
+  return order->owns || !asked->owns ||
+         us_error_set (error, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE,
+                       "the agent is no longer the caller's");
 }
 
 char *

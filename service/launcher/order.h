@@ -37,16 +37,26 @@ void order_free (Order *order);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Order, order_free)
 
 /*
- * order_read:
+ * order_ask: as much of it as polkit is asked about: agent, exists, owns, owner and command.  No
+ * file but those of policy is looked at, and of an agent that is not the caller's nothing is said.
  * @body: of type (sasa{sv}), see Launch() in dbus/org.undersign1.Launcher.xml
- * @fds: (nullable)
  * @caller: whose uid the bus says it is
- *
+ * Returns: (transfer full): NULL with an error for an agent that calls, or no command.
+ */
+Order *order_ask (const Policy *policy, GVariant *body, uid_t caller, GError **error);
+
+/*
+ * order_read: all of it, for whoever may have it started.
+ * @fds: (nullable)
  * Returns: (transfer full): NULL with an error for whatever is not of its form, an agent that is
  *   not there, or a share that is not to be.
  */
-Order *order_read (
-    const PolicySource *source, GVariant *body, GUnixFDList *fds, uid_t caller, GError **error);
+Order *
+order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller, GError **error);
+
+/* order_was_asked: what polkit said yes to, for @asked, is enough for @order; FALSE with reason
+ * denied-by-rule. */
+gboolean order_was_asked (const Order *order, const Order *asked, GError **error);
 
 /* order_command_text: for a person to read, escaped and not too long.  (transfer full) */
 char *order_command_text (const Order *order);

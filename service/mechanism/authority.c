@@ -13,20 +13,20 @@
 #define POLKIT_INTERFACE "org.freedesktop.PolicyKit1.Authority"
 #define POLKIT_ALLOW_INTERACTION 1u
 
-typedef struct
+struct Authority
 {
   GDBusConnection *bus;
   GCancellable *cancellable;
   char *action;
   char *cancellation; /* polkit's handle on this check */
   guint timer;
-  gboolean timed_out;
+  gboolean timed_out, is_cancelled;
   AuthorityDone done;
   gpointer data;
-} Check;
+};
 
 static void
-check_free (Check *check)
+check_free (Authority *check)
 {
   if (check->timer != 0)
     g_source_remove (check->timer);
@@ -37,10 +37,10 @@ check_free (Check *check)
   g_free (check);
 }
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (Check, check_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Authority, check_free)
 
 static gboolean
-read_answer (const Check *check, GVariant *reply, GError **error)
+read_answer (const Authority *check, GVariant *reply, GError **error)
 {
   gboolean authorised = FALSE, challenge = FALSE;
 
@@ -59,13 +59,16 @@ read_answer (const Check *check, GVariant *reply, GError **error)
 static void
 on_answer (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autoptr (Check) check = data;
+  g_autoptr (Authority) check = data;
   g_autoptr (GError) bus_error = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (GVariant) reply =
       g_dbus_connection_call_finish (G_DBUS_CONNECTION (source), result, &bus_error);
 
-  if (check->timed_out)
+  if (check->is_cancelled)
+    us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                  "the service ends, and polkit has not answered for %s", check->action);
+  else if (check->timed_out)
     us_error_set (&error, US_ERROR_REFUSED, US_REASON_DENIED_BY_RULE,
                   "polkit did not answer for %s in time", check->action);
   else if (reply == NULL)
@@ -79,21 +82,35 @@ on_answer (GObject *source, GAsyncResult *result, gpointer data)
   check->done (error, check->data);
 }
 
-static gboolean
-on_timeout (gpointer data)
+/* polkit is told, and its answer is none any more. */
+static void
+check_end (Authority *check)
 {
-  Check *check = data;
-
-  check->timer = 0;
-  check->timed_out = TRUE;
   g_dbus_connection_call (check->bus, POLKIT_NAME, POLKIT_PATH, POLKIT_INTERFACE,
                           "CancelCheckAuthorization", g_variant_new ("(s)", check->cancellation),
                           NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START, 1000, NULL, NULL, NULL);
   g_cancellable_cancel (check->cancellable);
+}
+
+static gboolean
+on_timeout (gpointer data)
+{
+  Authority *check = data;
+
+  check->timer = 0;
+  check->timed_out = TRUE;
+  check_end (check);
   return G_SOURCE_REMOVE;
 }
 
 void
+authority_cancel (Authority *check)
+{
+  check->is_cancelled = TRUE;
+  check_end (check);
+}
+
+Authority *
 authority_check (GDBusConnection *bus,
                  const char *action,
                  GVariant *details,
@@ -104,7 +121,7 @@ authority_check (GDBusConnection *bus,
                  gpointer data)
 {
   static guint64 serial = 0;
-  Check *check = g_new0 (Check, 1);
+  Authority *check = g_new0 (Authority, 1);
   GVariantBuilder subject;
 
   check->bus = g_object_ref (bus);
@@ -123,4 +140,5 @@ authority_check (GDBusConnection *bus,
                      details != NULL ? details : g_variant_new ("a{ss}", NULL),
                      interactive ? POLKIT_ALLOW_INTERACTION : 0u, check->cancellation),
       NULL, G_DBUS_CALL_FLAGS_NONE, G_MAXINT, check->cancellable, on_answer, check);
+  return check;
 }

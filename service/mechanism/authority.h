@@ -6,6 +6,9 @@
 
 G_BEGIN_DECLS
 
+/* A question that has no answer yet. */
+typedef struct Authority Authority;
+
 /* Called once: @error is NULL only where polkit said yes; it is borrowed. */
 typedef void (*AuthorityDone) (const GError *error, gpointer data);
 
@@ -19,14 +22,18 @@ typedef void (*AuthorityDone) (const GError *error, gpointer data);
  * @seconds: after which there is no answer: the check is cancelled, the call denied
  *
  * Never calls @done before it returns.
+ * Returns: borrowed, until @done is called.
  */
-void authority_check (GDBusConnection *bus,
-                      const char *action,
-                      GVariant *details,
-                      const char *sender,
-                      gboolean interactive,
-                      guint seconds,
-                      AuthorityDone done,
-                      gpointer data);
+Authority *authority_check (GDBusConnection *bus,
+                            const char *action,
+                            GVariant *details,
+                            const char *sender,
+                            gboolean interactive,
+                            guint seconds,
+                            AuthorityDone done,
+                            gpointer data);
+
+/* authority_cancel: has it denied soon, with reason unreachable. */
+void authority_cancel (Authority *authority);
 
 G_END_DECLS

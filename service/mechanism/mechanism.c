@@ -31,6 +31,7 @@ struct Mechanism
   GMainLoop *loop;
   GHashTable *calls; /* set of Call: those that have no reply yet */
   guint idle_timer;
+  gboolean is_ending;
   int status;
 };
 
@@ -41,6 +42,7 @@ typedef struct
   GDBusMessage *message;
   GVariant *body;
   BusCharge *charge;
+  Authority *authority; /* (nullable): while polkit is asked */
   gboolean is_deferred;
 } Call;
 
@@ -125,7 +127,8 @@ call_handle (Call *call)
   GVariant *result = call->given.member->handler (&call->given, &error);
 
   /* One that is deferred may have its answer already, and is no more. */
-  if (result == NULL && error == NULL && (!g_hash_table_contains (calls, call) || call->is_deferred))
+  if (result == NULL && error == NULL &&
+      (!g_hash_table_contains (calls, call) || call->is_deferred))
     return;
   if (result == NULL && (error == NULL || error->domain != US_ERROR))
     {
@@ -142,6 +145,7 @@ on_authorised (const GError *error, gpointer data)
 {
   Call *call = data;
 
+  call->authority = NULL;
   if (error != NULL)
     mechanism_call_answer (&call->given, NULL, NULL, error);
   else
@@ -159,13 +163,15 @@ call_authorise (Call *call)
   MechanismQuestion question = { .action = member->action };
   g_autoptr (GError) error = NULL;
 
-  if (member->ask != NULL && !member->ask (&call->given, &question, &error))
+  if (call->given.mechanism->is_ending)
+    us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "the service ends");
+  if (error != NULL || (member->ask != NULL && !member->ask (&call->given, &question, &error)))
     mechanism_call_answer (&call->given, NULL, NULL, error);
   else
-    authority_check (call->given.mechanism->bus, question.action, question.details,
-                     call->given.sender, interactive,
-                     interactive ? config->interactive_seconds : config->authorise_seconds,
-                     on_authorised, call);
+    call->authority = authority_check (
+        call->given.mechanism->bus, question.action, question.details, call->given.sender,
+        interactive, interactive ? config->interactive_seconds : config->authorise_seconds,
+        on_authorised, call);
 }
 
 static gboolean
@@ -332,6 +338,22 @@ on_name_lost (GDBusConnection *bus, const char *name, gpointer data)
   g_main_loop_quit (mechanism->loop);
 }
 
+/* A person may take long to answer polkit, and systemd waits for the end of this process. */
+static void
+calls_end (Mechanism *mechanism)
+{
+  GHashTableIter iter;
+  gpointer key = NULL;
+
+  mechanism->is_ending = TRUE;
+  g_hash_table_iter_init (&iter, mechanism->calls);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    if (((const Call *) key)->authority != NULL)
+      authority_cancel (((const Call *) key)->authority);
+  if (mechanism->config.ends != NULL)
+    mechanism->config.ends (mechanism->config.data);
+}
+
 int
 mechanism_serve (Mechanism *mechanism)
 {
@@ -355,6 +377,7 @@ mechanism_serve (Mechanism *mechanism)
                                  G_DBUS_CALL_FLAGS_NONE, CREDENTIALS_TIMEOUT_MS, NULL, NULL);
   while (g_main_context_iteration (NULL, FALSE))
     ;
+  calls_end (mechanism);
   while (g_hash_table_size (mechanism->calls) > 0 && !g_dbus_connection_is_closed (mechanism->bus))
     g_main_context_iteration (NULL, TRUE);
   g_dbus_connection_remove_filter (mechanism->bus, filter);

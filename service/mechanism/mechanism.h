@@ -64,6 +64,8 @@ typedef struct
   guint interactive_seconds; /* and with one */
   guint idle_seconds;
   gboolean (*busy) (gpointer data); /* (nullable): whether it must not end although nobody calls */
+  /* (nullable): it ends: what was deferred and could take long is to be answered now */
+  void (*ends) (gpointer data);
   gpointer data;
 } MechanismConfig;
 
@@ -77,7 +79,8 @@ Mechanism *mechanism_new (const MechanismConfig *config, GError **error);
 GDBusConnection *mechanism_bus (Mechanism *mechanism); /* borrowed */
 gpointer mechanism_data (Mechanism *mechanism);        /* of the config */
 
-/* mechanism_serve: until idle, SIGTERM, or the name is lost.  Returns the exit status. */
+/* mechanism_serve: until idle, SIGTERM, or the name is lost; what polkit has not answered by then
+ * is denied.  Returns the exit status. */
 int mechanism_serve (Mechanism *mechanism);
 
 /* mechanism_free: closes the connection. */

@@ -2,6 +2,8 @@
 /* What a call may ask for, with policy of the test's own and users that every system has. */
 #include "service/launcher/order.h"
 
+#include "service/launcher/known.h"
+
 #include "dbus/error.h"
 #include "dbus/reason.h"
 
@@ -58,9 +60,21 @@ read_order (Fixture *fixture, uid_t caller, const char *text, GError **error)
 {
   g_autoptr (GVariant) body =
       g_variant_parse (G_VARIANT_TYPE ("(sasa{sv})"), text, NULL, NULL, NULL);
+  g_autoptr (Policy) policy = NULL;
 
   g_assert_nonnull (body);
-  return order_read (&fixture->source, body, NULL, caller, error);
+  policy = policy_read (&fixture->source, error);
+  return policy != NULL ? order_read (policy, body, NULL, caller, error) : NULL;
+}
+
+static Order *
+ask_order (Fixture *fixture, uid_t caller, const char *text, GError **error)
+{
+  g_autoptr (GVariant) body =
+      g_variant_parse (G_VARIANT_TYPE ("(sasa{sv})"), text, NULL, NULL, NULL);
+  g_autoptr (Policy) policy = policy_read (&fixture->source, error);
+
+  return order_ask (policy, body, caller, error);
 }
 
 static void
@@ -92,17 +106,53 @@ static void
 test_others (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Order) root = read_order (fixture, 0, "('x', ['sh'], {})", &error);
-  g_autoptr (Order) none = read_order (fixture, fixture->owner, "('y', ['sh'], {})", &error);
-  g_autoptr (Order) agent = NULL;
+  g_autoptr (Order) root = ask_order (fixture, 0, "('x', ['sh'], {})", &error);
+  g_autoptr (Order) none = ask_order (fixture, fixture->owner, "('y', ['sh'], {})", &error);
+  g_autoptr (Order) agent = NULL, late = NULL;
 
   g_assert_no_error (error);
   g_assert_false (root->owns);
   g_assert_false (none->owns);
   g_assert_false (none->exists);
-  agent = read_order (fixture, fixture->agent, "('x', ['sh'], {})", &error);
+  agent = ask_order (fixture, fixture->agent, "('x', ['sh'], {})", &error);
   g_assert_null (agent);
   g_assert_true (us_error_has_reason (error, US_REASON_AGENT_UID));
+  g_clear_error (&error);
+  late = read_order (fixture, 0, "('y', ['sh'], {})", &error);
+  g_assert_null (late);
+  g_assert_true (us_error_has_reason (error, US_REASON_NOT_FOUND));
+}
+
+/* Before polkit has said yes, nothing but policy is read: no option, no account. */
+static void
+test_asked (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Order) order = NULL;
+
+  g_assert_true (g_file_set_contents_full (fixture->file,
+                                           "[Agent]\nSummary=A test\nUser=sync\nOwner=man\n", -1,
+                                           G_FILE_SET_CONTENTS_NONE, 0644, NULL));
+  order = ask_order (fixture, 0, "('x', ['sh'], {'user': <'root'>})", &error);
+  g_assert_no_error (error);
+  g_assert_true (order->exists);
+  g_assert_null (order->user);
+  g_assert_null (order->home);
+  g_assert_null (order->shares);
+}
+
+/* The owner was asked nothing; who is that no more has to be asked for another's. */
+static void
+test_given_away (Fixture *fixture, gconstpointer data)
+{
+  const Order own = { .owns = TRUE }, other = { .owns = FALSE };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (order_was_asked (&own, &own, NULL));
+  g_assert_true (order_was_asked (&other, &other, NULL));
+  g_assert_true (order_was_asked (&own, &other, NULL));
+  g_assert_false (order_was_asked (&other, &own, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_DENIED_BY_RULE));
 }
 
 static void
@@ -215,6 +265,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   add ("accepted", test_accepted);
   add ("others", test_others);
+  add ("asked", test_asked);
+  add ("given-away", test_given_away);
   add ("refused", test_refused);
   add ("accounts", test_accounts);
   add ("share-of-another", test_share_of_another);

@@ -139,6 +139,8 @@ class Launcher(unittest.TestCase):
                 ("/etc/group", entry, f"x{entry}")):
             with edited(path, old, new):
                 self.assertEqual(self.refused(OWNER), ("Refused", "identity"), new)
+                # That is not for others to hear, nor that there is such an agent.
+                self.assertEqual(self.refused("alice"), ("Refused", "denied-by-rule"), new)
 
     def test_a_rule_of_polkit_has_the_last_word(self):
         path = "/etc/polkit-1/rules.d/10-test.rules"
