@@ -135,6 +135,62 @@ class Test(unittest.TestCase):
         self.assertEqual(relay.end(b"exited 0\n"), 0)
         relay.read(relay.person, b"last")
 
+    def test_what_reaches_beyond_the_window(self):
+        relay = self.relay()
+        relay.ready()
+        os.write(relay.command, b"a\x1b]52;c;ZXZpbA==\x07b\x1b[5ic\x1b[1md")
+        text = relay.read(relay.person, b"d")
+        self.assertIn(b"abc\x1b[1md", text)
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+
+    def test_what_is_undone(self):
+        relay = self.relay()
+        relay.ready()
+        os.write(relay.command, b"\x1b[?25l\x1b[3;9r\x1b[4hlast")
+        relay.read(relay.person, b"last")
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+        text = relay.read(relay.person, b"\x1b[0m")
+        for undone in (b"\x1b[?25h", b"\x1b[r", b"\x1b[4l"):
+            self.assertIn(undone, text)
+
+    def test_nothing_is_undone_after_text(self):
+        relay = self.relay()
+        relay.ready()
+        os.write(relay.command, b"plain")
+        relay.read(relay.person, b"plain")
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+        self.assertEqual(select.select([relay.person], [], [], 0)[0], [])
+
+    def test_late_answers_are_not_typed_into_the_shell(self):
+        """The terminal answers when it has seen the questions, which is after the command's end."""
+        relay = self.relay()
+        relay.ready()
+        os.write(relay.command, b"\x1b[c\x1b[6n\x1b[>qlast")
+        relay.read(relay.person, b"last")
+        relay.link.sendall(b"exited 0\n")
+        # Of all that is asked this is asked last; the command's own came before.
+        relay.read(relay.person, b"\x1b[c")
+        os.write(relay.person, b"\x1b[?62;22c")
+        os.write(relay.person, b"\x1b[1;1R\x1bP>|xterm\x1b\\")
+        os.write(relay.person, b"\x1b[?62;22c")
+        self.assertEqual(relay.process.wait(SECONDS), 0)
+        termios.tcsetattr(relay.slave, termios.TCSANOW, self.raw(relay.slave))
+        self.assertEqual(select.select([relay.slave], [], [], 0)[0], [])
+
+    @staticmethod
+    def raw(fd):
+        found = termios.tcgetattr(fd)
+        found[3] &= ~(termios.ICANON | termios.ECHO)
+        return found
+
+    def test_a_terminal_that_does_not_answer(self):
+        relay = self.relay()
+        relay.ready()
+        os.write(relay.command, b"\x1b[6nlast")
+        relay.read(relay.person, b"last")
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+        self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+
     def test_leaving(self):
         relay = self.relay()
         relay.ready()

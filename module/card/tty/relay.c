@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Passes bytes.  Called by verb-launch.c.  The command never has the person's terminal, so it can
- * type nothing into it; but all it shows is its own word, a card that looks like ours included.
- * What was typed and not passed on is thrown away at the end: it may be the terminal's answer to a
- * question of the command, and the next to read would be the person's shell.
+ * type nothing into it, and what it shows there is what screen.c lets pass; but all that is its own
+ * word, a card that looks like ours included.  What was typed and not passed on is thrown away at
+ * the end, when the terminal has said all that the command asked it: the next to read is the
+ * person's shell.
  */
 #include "module/card/tty/relay.h"
 
+#include "module/card/tty/screen.h"
 #include "service/base/fd.h"
 
 #include <errno.h>
@@ -22,12 +24,13 @@
 #define LEAVE_TIMES 3
 #define HUNG_UP_MS 200
 #define REST_READS 64
-/* Attributes, cursor, screen, mouse and paste as a shell expects them. */
-#define RESET "\033[0m\033[?25h\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l"
+/* What it is: each terminal answers, and in the order in which it was asked. */
+#define QUESTION "\033[c"
+#define ANSWER_US (2 * G_USEC_PER_SEC)
 
 typedef struct
 {
-  guint8 data[8192];
+  guint8 data[16384];
   gsize len;
 } Bytes;
 
@@ -36,10 +39,14 @@ typedef struct
   int terminal, link, signals;
   gboolean input_ended, is_hung_up;
   gboolean is_terminal; /* standard input is one */
+  gboolean is_shown;    /* standard output is one */
   gboolean has_before;
   struct termios before;
   Bytes typed, shown;
-  guint8 last; /* of what was typed */
+  Screen screen;
+  guint answered;   /* how often the terminal has said what it is */
+  guint answer_len; /* of the answer that is being read */
+  guint8 last;      /* of what was typed */
   guint leaving;
   char word[64];
   gsize word_len;
@@ -84,13 +91,67 @@ make_raw (Relay *relay)
   pass_size (relay);
 }
 
+/* ESC [ ? …c */
+static void
+note_answers (Relay *relay, const guint8 *bytes, gsize len)
+{
+  static const guint8 begin[] = { 0x1b, '[', '?' };
+
+  for (gsize i = 0; i < len; i++)
+    {
+      const gboolean is_in = relay->answer_len == sizeof begin;
+
+      if (is_in && (g_ascii_isdigit (bytes[i]) || bytes[i] == ';'))
+        continue;
+      relay->answered += is_in && bytes[i] == 'c' ? 1 : 0;
+      if (!is_in && bytes[i] == begin[relay->answer_len])
+        relay->answer_len++;
+      else
+        relay->answer_len = bytes[i] == begin[0] ? 1 : 0;
+    }
+}
+
+/* Asks what it is once more, and waits for the answer: what the command asked was answered before.
+ */
+static void
+let_answer (Relay *relay)
+{
+  const gint64 until = g_get_monotonic_time () + ANSWER_US;
+  const guint wanted = MAX (relay->screen.asked, relay->answered) + 1;
+
+  if (!relay->screen.has_asked || write (STDOUT_FILENO, QUESTION, strlen (QUESTION)) < 0)
+    return;
+  while (relay->answered < wanted)
+    {
+      struct pollfd polled = { STDIN_FILENO, POLLIN, 0 };
+      const gint64 rest = (until - g_get_monotonic_time ()) / 1000;
+      guint8 bytes[1024];
+      ssize_t n = 0;
+
+      if (rest <= 0 || (poll (&polled, 1, (int) rest) < 0 && errno != EINTR))
+        return;
+      if (polled.revents == 0)
+        continue;
+      n = read (STDIN_FILENO, bytes, sizeof bytes);
+      if (n <= 0)
+        return;
+      note_answers (relay, bytes, (gsize) n);
+    }
+}
+
 static void
 restore (Relay *relay)
 {
+  GString *undo = relay->is_shown ? screen_undo (&relay->screen) : NULL;
+
+  if (undo != NULL && write (STDOUT_FILENO, undo->str, undo->len) < 0)
+    g_debug ("the terminal takes nothing: %s", g_strerror (errno));
+  if (undo != NULL)
+    g_string_free (undo, TRUE);
   if (!relay->has_before)
     return;
-  if (isatty (STDOUT_FILENO) && write (STDOUT_FILENO, RESET, sizeof RESET - 1) < 0)
-    g_debug ("the terminal takes nothing: %s", g_strerror (errno));
+  if (relay->is_shown)
+    let_answer (relay);
   tcsetattr (STDIN_FILENO, TCSAFLUSH, &relay->before);
 }
 
@@ -158,6 +219,7 @@ read_input (Relay *relay)
     }
   relay->typed.len = (gsize) n;
   relay->last = relay->typed.data[n - 1];
+  note_answers (relay, relay->typed.data, (gsize) n);
   if (wants_to_leave (relay))
     end (relay, 128 + SIGHUP);
 }
@@ -167,13 +229,21 @@ static gboolean
 read_terminal (Relay *relay)
 {
   Bytes *shown = &relay->shown;
-  const ssize_t n =
-      read (relay->terminal, shown->data + shown->len, sizeof shown->data - shown->len);
+  guint8 bytes[4096];
+  const gsize room = sizeof shown->data - SCREEN_ROOM - shown->len;
+  const ssize_t n = read (relay->terminal, bytes, MIN (sizeof bytes, room));
 
   relay->is_hung_up = n < 0 && errno == EIO;
-  if (n > 0)
-    shown->len += (gsize) n;
-  return n > 0;
+  if (n <= 0)
+    return FALSE;
+  if (relay->is_shown)
+    shown->len += screen_pass (&relay->screen, bytes, (gsize) n, shown->data + shown->len);
+  else
+    {
+      memcpy (shown->data + shown->len, bytes, (gsize) n);
+      shown->len += (gsize) n;
+    }
+  return TRUE;
 }
 
 /* "exited 3", "killed 9": what the launcher writes; of anything else nobody knows. */
@@ -294,7 +364,7 @@ turn (Relay *relay)
   };
   short *events = &polled[POLL_TERMINAL].events;
 
-  if (relay->shown.len < sizeof relay->shown.data)
+  if (relay->shown.len < sizeof relay->shown.data - SCREEN_ROOM)
     *events |= POLLIN;
   if (relay->typed.len > 0)
     *events |= POLLOUT;
@@ -304,7 +374,8 @@ turn (Relay *relay)
     read_signal (relay);
   if (polled[POLL_INPUT].revents != 0)
     read_input (relay);
-  if (relay->is_hung_up || (polled[POLL_TERMINAL].revents & (POLLIN | POLLHUP)) != 0)
+  if ((*events & POLLIN) != 0 &&
+      (relay->is_hung_up || (polled[POLL_TERMINAL].revents & (POLLIN | POLLHUP)) != 0))
     read_terminal (relay);
   if ((polled[POLL_TERMINAL].revents & POLLOUT) != 0 && !drain (&relay->typed, relay->terminal))
     relay->typed.len = 0;
@@ -335,6 +406,8 @@ relay_run (int terminal, int link, const char *whose)
     return RELAY_LOST;
   fcntl (terminal, F_SETFL, flags | O_NONBLOCK);
   relay.is_terminal = isatty (STDIN_FILENO);
+  relay.is_shown = isatty (STDOUT_FILENO);
+  relay.screen.is_utf8 = g_get_charset (NULL);
   make_raw (&relay);
   say (&relay, whose, "has the terminal from here on; Ctrl-] three times takes it back");
 
