@@ -8,11 +8,15 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 
+#include "service/launcher/unit.h"
+
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <string.h>
 
-#define ENTRY_BYTES 4096
+#define ENTRY_MIN 1024
+#define ENTRY_MAX (1024 * 1024)
 
 static const char *const no_login[] = { "/usr/sbin/nologin",
                                         "/sbin/nologin",
@@ -29,14 +33,55 @@ refuse (GError **error, const char *user, const char *why)
                        "nothing is started as %s, which is no agent's own user: %s", user, why);
 }
 
+gboolean
+account_read (uid_t uid, struct passwd *out, char **out_buffer, GError **error)
+{
+  for (gsize size = ENTRY_MIN; size <= ENTRY_MAX; size *= 4)
+    {
+      g_autofree char *buffer = g_malloc (size);
+      struct passwd *found = NULL;
+      const int status = getpwuid_r (uid, out, buffer, size, &found);
+
+      if (status == 0 && found != NULL)
+        {
+          *out_buffer = g_steal_pointer (&buffer);
+          return TRUE;
+        }
+      if (status != ERANGE && status != EINTR)
+        break;
+    }
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY, "uid %u has no name",
+                       (guint) uid);
+}
+
+static gboolean
+group_read (gid_t gid, struct group *out, char **out_buffer)
+{
+  for (gsize size = ENTRY_MIN; size <= ENTRY_MAX; size *= 4)
+    {
+      g_autofree char *buffer = g_malloc (size);
+      struct group *found = NULL;
+      const int status = getgrgid_r (gid, out, buffer, size, &found);
+
+      if (status == 0 && found != NULL)
+        {
+          *out_buffer = g_steal_pointer (&buffer);
+          return TRUE;
+        }
+      if (status != ERANGE && status != EINTR)
+        break;
+    }
+  return FALSE;
+}
+
 /* Its group is nobody else's. */
 static gboolean
 check_group (const struct passwd *user, GError **error)
 {
-  struct group entry, *found = NULL;
-  char buffer[ENTRY_BYTES];
+  g_autofree char *buffer = NULL;
+  struct group entry;
 
-  if (getgrgid_r (user->pw_gid, &entry, buffer, sizeof buffer, &found) != 0 || found == NULL)
+  if (!group_read (user->pw_gid, &entry, &buffer))
     return refuse (error, user->pw_name, "its group cannot be read");
   if (strcmp (entry.gr_name, user->pw_name) != 0)
     return refuse (error, user->pw_name, "its group has another name");
@@ -57,18 +102,31 @@ check_groups (const struct passwd *user, GError **error)
   return TRUE;
 }
 
-gboolean
-account_check (uid_t uid, uid_t owner, GError **error)
+/* A service's user may be all that besides; its files would be the owner's to use. */
+static gboolean
+is_made_for (const struct passwd *user, const char *prefix, const char *agent)
 {
-  struct passwd entry, *found = NULL;
-  char buffer[ENTRY_BYTES];
+  g_autofree char *name = g_strconcat (prefix, agent, NULL);
+  g_autofree char *home = unit_home (agent);
 
-  if (getpwuid_r (uid, &entry, buffer, sizeof buffer, &found) != 0 || found == NULL)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY, "uid %u has no name",
-                         (guint) uid);
+  return strcmp (user->pw_name, name) == 0 || strcmp (user->pw_dir, home) == 0;
+}
+
+gboolean
+account_check (uid_t uid, uid_t owner, const char *prefix, const char *agent, GError **error)
+{
+  g_autofree char *buffer = NULL;
+  struct passwd entry;
+
+  if (!account_read (uid, &entry, &buffer, error))
+    return FALSE;
   if (uid == 0 || uid == owner || entry.pw_gid == 0)
     return refuse (error, entry.pw_name, "it is root, in root's group, or the owner");
   if (!g_strv_contains (no_login, entry.pw_shell))
     return refuse (error, entry.pw_name, "its shell is neither nologin nor false");
+  if (!is_made_for (&entry, prefix, agent))
+    return refuse (error, entry.pw_name,
+                   "it is neither called agent- and the agent's name, nor is its home that of the "
+                   "agent's commands");
   return check_group (&entry, error) && check_groups (&entry, error);
 }

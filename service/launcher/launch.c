@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One command.  Called by launcher.c.  Steps: shares are mounted, a terminal is made, systemd
- * starts the unit, the caller gets the terminal's other end and a socket; then either the socket's
- * other end is closed and the unit is stopped, or the unit ends and the socket says how.
+ * One command.  Called by launcher.c.  Steps: files are looked at, shares are mounted, a terminal
+ * is made, systemd starts the unit, the caller gets the terminal's other end and a socket; then
+ * either the socket's other end is closed and the unit is stopped, or the unit ends and the socket
+ * says how.
  */
 #include "service/launcher/launch.h"
 
@@ -10,6 +11,7 @@
 #include "dbus/reason.h"
 #include "service/base/encode.h"
 #include "service/base/fd.h"
+#include "service/launcher/look.h"
 #include "service/launcher/unit.h"
 
 #include <errno.h>
@@ -41,6 +43,7 @@ struct Launch
   Launches *launches;  /* (nullable): NULL once it has ended */
   MechanismCall *call; /* (nullable): NULL once it is answered */
   Order *order;
+  Look *look; /* (nullable): while files are looked at */
   uid_t uid;
   char *id, *unit, *path, *folder;
   int master, slave; /* of the terminal */
@@ -49,6 +52,7 @@ struct Launch
   guint timer; /* until it must have started */
   guint news;  /* of the unit, from systemd */
   gint32 code, status;
+  gboolean is_ready;   /* to be started */
   gboolean is_started; /* systemd was asked to */
   gboolean is_looked_at;
   gboolean look_again;
@@ -119,9 +123,9 @@ launch_forget (Launch *launch)
     g_dbus_connection_signal_unsubscribe (launches->bus, launch->news);
   if (launch->link_source != 0)
     g_source_remove (launch->link_source);
-  if (launch->timer != 0)
-    g_source_remove (launch->timer);
-  launch->news = launch->link_source = launch->timer = 0;
+  g_clear_handle_id (&launch->timer, g_source_remove);
+  g_clear_pointer (&launch->look, look_cancel);
+  launch->news = launch->link_source = 0;
   fd_clear (&launch->link);
   fd_clear (&launch->master);
   fd_clear (&launch->slave);
@@ -536,6 +540,39 @@ launch_new (Launches *launches, MechanismCall *call, Order *order)
   return launch;
 }
 
+/* All is as it should be: what a command needs is made, and it is started. */
+static void
+launch_make (Launch *launch)
+{
+  g_autoptr (GError) error = NULL;
+
+  launch->is_ready =
+      mount_shares (launch, &error) && make_terminal (launch, &error) && make_link (launch, &error);
+  if (!launch->is_ready)
+    launch_fail (launch, error);
+  else if (launch->launches->has_news)
+    launch_start (launch);
+}
+
+static int
+look (gpointer data, GError **error)
+{
+  return order_look (data, error);
+}
+
+static void
+on_looked (int answer, const GError *error, gpointer data)
+{
+  Launch *launch = data;
+
+  launch->look = NULL;
+  launch->order->hides_home = answer == 1;
+  if (error != NULL)
+    launch_fail (launch, error);
+  else
+    launch_make (launch);
+}
+
 void
 launch_begin (Launches *launches, MechanismCall *call, Order *order)
 {
@@ -544,11 +581,11 @@ launch_begin (Launches *launches, MechanismCall *call, Order *order)
   gboolean good = check_systemd (launches, &error) && check_limits (launches, call->uid, &error);
 
   g_hash_table_insert (launches->all, launch->id, launch);
-  if (!good || !mount_shares (launch, &error) || !make_terminal (launch, &error) ||
-      !make_link (launch, &error))
+  if (good)
+    launch->look =
+        look_begin (look, order, launches->config->look_seconds, on_looked, launch, &error);
+  if (launch->look == NULL)
     launch_fail (launch, error);
-  else if (launches->has_news)
-    launch_start (launch);
 }
 
 const char *
@@ -581,7 +618,7 @@ launches_look (Launches *launches)
 
       if (launch->is_started)
         launch_look (launch);
-      else if (launches->has_news)
+      else if (launches->has_news && launch->is_ready)
         launch_start (launch);
       else if (!check_systemd (launches, &error))
         launch_fail (launch, error);

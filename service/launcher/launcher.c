@@ -70,9 +70,11 @@ handle_launch (MechanismCall *call, GError **error)
 {
   Launcher *launcher = mechanism_data (call->mechanism);
   const Order *asked = call->data;
-  g_autoptr (Policy) policy = policy_read (&launcher->launches.config->policy, error);
-  g_autoptr (Order) order =
-      policy != NULL ? order_read (policy, call->body, call->fds, call->uid, error) : NULL;
+  const LauncherConfig *config = launcher->launches.config;
+  g_autoptr (Policy) policy = policy_read (&config->policy, error);
+  g_autoptr (Order) order = policy != NULL ? order_read (policy, config->user_prefix, call->body,
+                                                         call->fds, call->uid, error)
+                                           : NULL;
 
   if (order == NULL || !order_was_asked (order, asked, error))
     return NULL;
@@ -242,6 +244,15 @@ is_busy (gpointer data)
   return g_hash_table_size (launcher->launches.all) > 0;
 }
 
+/* Whatever is there is of a process that is no more: this one has its name. */
+static void
+on_begin (gpointer data)
+{
+  Launcher *launcher = data;
+
+  shares_sweep (launcher->launches.config->runtime_dir);
+}
+
 static void
 on_end (gpointer data)
 {
@@ -266,7 +277,6 @@ make_folder (const char *path)
       g_warning ("%s is not a folder for root alone", path);
       return FALSE;
     }
-  shares_sweep (path);
   return TRUE;
 }
 
@@ -307,6 +317,7 @@ launcher_run (const LauncherConfig *config)
     .interactive_seconds = config->interactive_seconds,
     .idle_seconds = config->idle_seconds,
     .busy = is_busy,
+    .begins = on_begin,
     .ends = on_end,
     .data = &launcher,
   };

@@ -16,10 +16,12 @@ typedef struct
 {
   const char *address;     /* (nullable): of the bus; NULL is the system bus */
   const char *unit;        /* its own: what it starts is stopped with it */
+  const char *user_prefix; /* of the user of an agent, before its name */
   const char *runtime_dir; /* where shares are mounted; made, 0700 */
   PolicySource policy;
   guint authorise_seconds;   /* how long polkit may take without a person */
   guint interactive_seconds; /* and with one */
+  guint look_seconds;        /* how long the file systems of homes and shares may take */
   guint start_seconds;       /* how long systemd may take */
   guint idle_seconds;
 } LauncherConfig;

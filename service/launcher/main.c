@@ -13,6 +13,7 @@ main (int argc, char **argv)
 {
   static const LauncherConfig config = {
     .unit = "undersign-launcher.service",
+    .user_prefix = "agent-",
     .runtime_dir = "/run/undersign-launcher",
     .policy = { .data_dir = UNDERSIGN_DATA_DIR,
                 .config_dir = UNDERSIGN_CONFIG_DIR,
@@ -20,6 +21,7 @@ main (int argc, char **argv)
                 .owner = 0 },
     .authorise_seconds = 10,
     .interactive_seconds = 120,
+    .look_seconds = 20,
     .start_seconds = 60,
     .idle_seconds = 60,
   };

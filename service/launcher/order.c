@@ -71,12 +71,11 @@ refuse (GError **error, const char *text)
 static gboolean
 find_user (uid_t uid, gid_t *out_gid, char **out_name, char **out_home, GError **error)
 {
-  struct passwd entry, *found = NULL;
-  char buffer[4096];
+  g_autofree char *buffer = NULL;
+  struct passwd entry;
 
-  if (getpwuid_r (uid, &entry, buffer, sizeof buffer, &found) != 0 || found == NULL)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY, "uid %u has no name",
-                         (guint) uid);
+  if (!account_read (uid, &entry, &buffer, error))
+    return FALSE;
   if (entry.pw_gid == 0)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY, "%s has the group of root",
                          entry.pw_name);
@@ -107,23 +106,8 @@ find_agent (const Policy *policy, const char *name, uid_t caller, Order *order, 
   return TRUE;
 }
 
-/* A unit empties a home that is not in /home: nobody may lead that elsewhere. */
 static gboolean
-check_home (const Order *order, GError **error)
-{
-  g_autofree char *flaw = NULL;
-
-  if (!home_is_emptied (order->home))
-    return TRUE;
-  flaw = path_flaw (order->home);
-  if (flaw == NULL && !path_is_steady (order->home))
-    flaw = g_strdup ("is in a folder that is not root's, or that others write");
-  return flaw == NULL || us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
-                                       "the path of the home of %s %s", order->owner, flaw);
-}
-
-static gboolean
-check_users (Order *order, GError **error)
+check_users (Order *order, const char *prefix, GError **error)
 {
   g_autofree char *agent_home = NULL;
 
@@ -132,8 +116,7 @@ check_users (Order *order, GError **error)
   return find_user (order->ids.agent_uid, &order->ids.agent_gid, &order->user, &agent_home,
                     error) &&
          find_user (order->ids.owner_uid, &order->ids.owner_gid, NULL, &order->home, error) &&
-         account_check (order->ids.agent_uid, order->ids.owner_uid, error) &&
-         check_home (order, error);
+         account_check (order->ids.agent_uid, order->ids.owner_uid, prefix, order->agent, error);
 }
 
 /* --- what --- */
@@ -250,7 +233,7 @@ read_share (GVariant *entry, GUnixFDList *fds, Order *order, GError **error)
   fd = g_unix_fd_list_get (fds, handle, NULL);
   if (fd < 0)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "too many files");
-  share = share_new (fd, access, order->ids.owner_uid, order->home, error);
+  share = share_new (fd, access, error);
   if (share == NULL)
     return FALSE;
   for (guint i = 0; i < order->shares->len; i++)
@@ -334,7 +317,12 @@ order_ask (const Policy *policy, GVariant *body, uid_t caller, GError **error)
 }
 
 Order *
-order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller, GError **error)
+order_read (const Policy *policy,
+            const char *prefix,
+            GVariant *body,
+            GUnixFDList *fds,
+            uid_t caller,
+            GError **error)
 {
   g_autoptr (Order) order = order_ask (policy, body, caller, error);
   g_autoptr (GVariant) dict = g_variant_get_child_value (body, 2);
@@ -343,7 +331,7 @@ order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller
 
   if (order == NULL || !options_read (dict, options, OPTION_N, given, error))
     return NULL;
-  good = check_users (order, error) &&
+  good = check_users (order, prefix, error) &&
          read_run (given[OPTION_RUN], given[OPTION_PART], order, error) &&
          read_environment (given[OPTION_ENVIRONMENT], order, error) &&
          read_shares (given[OPTION_SHARES], fds, order, error) &&
@@ -352,6 +340,34 @@ order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller
   for (guint i = 0; i < OPTION_N; i++)
     g_clear_pointer (&given[i], g_variant_unref);
   return good ? g_steal_pointer (&order) : NULL;
+}
+
+/* --- what is looked at --- */
+
+/* A unit empties a home that is not in /home: nobody may lead that elsewhere. */
+static gboolean
+check_home (const char *home, const char *owner, GError **error)
+{
+  g_autofree char *flaw = path_flaw (home);
+
+  if (flaw == NULL && !path_is_steady (home))
+    flaw = g_strdup ("is in a folder that is not root's, or that others write");
+  return flaw == NULL || us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
+                                       "the path of the home of %s %s", owner, flaw);
+}
+
+int
+order_look (const Order *order, GError **error)
+{
+  const gboolean hides_home = home_is_emptied (order->home);
+
+  if (hides_home && !check_home (order->home, order->owner, error))
+    return -1;
+  for (guint i = 0; i < order->shares->len; i++)
+    if (!share_look (g_ptr_array_index (order->shares, i), order->ids.owner_uid, order->home,
+                     error))
+      return -1;
+  return hides_home ? 1 : 0;
 }
 
 gboolean

@@ -17,12 +17,13 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  char *agent;     /* its name in policy */
-  gboolean exists; /* it is there; if not, nothing below is known but the command */
-  char *user;      /* its user's name */
-  char *owner;     /* the name of the person it acts for */
-  char *home;      /* of the owner */
-  gboolean owns;   /* the caller is that person */
+  char *agent;         /* its name in policy */
+  gboolean exists;     /* it is there; if not, nothing below is known but the command */
+  char *user;          /* its user's name */
+  char *owner;         /* the name of the person it acts for */
+  char *home;          /* of the owner */
+  gboolean hides_home; /* order_look() has found that a unit empties it by itself */
+  gboolean owns;       /* the caller is that person */
   ShareIds ids;
   PolicyLaunch limits;
   char **command;
@@ -47,12 +48,23 @@ Order *order_ask (const Policy *policy, GVariant *body, uid_t caller, GError **e
 
 /*
  * order_read: all of it, for whoever may have it started.
+ * @prefix: what an agent's user is called before the agent's name
  * @fds: (nullable)
  * Returns: (transfer full): NULL with an error for whatever is not of its form, an agent that is
  *   not there, or a share that is not to be.
  */
-Order *
-order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller, GError **error);
+Order *order_read (const Policy *policy,
+                   const char *prefix,
+                   GVariant *body,
+                   GUnixFDList *fds,
+                   uid_t caller,
+                   GError **error);
+
+/*
+ * order_look: looks at the owner's home and at the shares, in a child of look.h.
+ * Returns: what hides_home is, or -1 with an error.
+ */
+int order_look (const Order *order, GError **error);
 
 /* order_was_asked: what polkit said yes to, for @asked, is enough for @order; FALSE with reason
  * denied-by-rule. */

@@ -206,8 +206,8 @@ check_git (const Share *share, GError **error)
                        "%s/.git is a link, which cannot be kept from the agent", share->path);
 }
 
-static gboolean
-share_check (const Share *share, uid_t owner, const char *home, GError **error)
+gboolean
+share_look (const Share *share, uid_t owner, const char *home, GError **error)
 {
   const char *path = share->path;
   struct statx status;
@@ -226,7 +226,7 @@ share_check (const Share *share, uid_t owner, const char *home, GError **error)
 }
 
 Share *
-share_new (int fd, ShareAccess access, uid_t owner, const char *home, GError **error)
+share_new (int fd, ShareAccess access, GError **error)
 {
   g_autoptr (Share) share = g_new0 (Share, 1);
 
@@ -235,7 +235,7 @@ share_new (int fd, ShareAccess access, uid_t owner, const char *home, GError **e
   if (!check_file_system (fd, error))
     return NULL;
   share->path = path_of (fd, error);
-  if (share->path == NULL || !share_check (share, owner, home, error))
+  if (share->path == NULL)
     return NULL;
   return g_steal_pointer (&share);
 }

@@ -36,14 +36,21 @@ void share_free (Share *share); /* unmounts, too */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Share, share_free)
 
 /*
- * share_new: looks at a folder without asking its file system anything that could take long.
+ * share_new: asks no file system anything.
  * @fd: taken
- * @owner, @home: of the agent's owner; the folder must be his, and not be, hold or be outside of
- *   what a person works in
  *
  * Returns: (transfer full): NULL with reason bad-share, or no-idmap for a file system that can't.
  */
-Share *share_new (int fd, ShareAccess access, uid_t owner, const char *home, GError **error);
+Share *share_new (int fd, ShareAccess access, GError **error);
+
+/*
+ * share_look: looks at it, which can take for ever where the owner's home is not there.
+ * @owner, @home: of the agent's owner; the folder must be his, and not be, hold or be outside of
+ *   what a person works in
+ *
+ * Returns: FALSE with reason bad-share.
+ */
+gboolean share_look (const Share *share, uid_t owner, const char *home, GError **error);
 
 /* share_is_apart: neither is in the other. */
 gboolean share_is_apart (const Share *one, const Share *other);

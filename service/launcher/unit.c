@@ -6,8 +6,6 @@
  */
 #include "service/launcher/unit.h"
 
-#include "service/launcher/place.h"
-
 #define STOP_USEC (5 * G_USEC_PER_SEC)
 #define OOM_SCORE 500
 
@@ -147,7 +145,7 @@ put_homes (GVariantBuilder *builder, const Order *order)
   GVariant *empty = NULL;
 
   put_word (builder, "ProtectHome", "tmpfs");
-  if (!home_is_emptied (order->home))
+  if (!order->hides_home)
     return;
   empty = g_variant_new ("(ss)", order->home, "ro,mode=0755");
   put (builder, "TemporaryFileSystem", g_variant_new_array (NULL, &empty, 1));
@@ -267,10 +265,16 @@ put_terminal (GVariantBuilder *builder, const char *tty)
   put_word (builder, "StandardError", "tty");
 }
 
+char *
+unit_home (const char *agent)
+{
+  return g_strconcat ("/var/lib/" UNIT_STATE "/", agent, NULL);
+}
+
 GVariant *
 unit_properties (const Order *order, const char *bound, const char *tty)
 {
-  g_autofree char *home = g_strconcat ("/var/lib/" UNIT_STATE "/", order->agent, NULL);
+  g_autofree char *home = unit_home (order->agent);
   g_autofree char *description =
       g_strdup_printf ("A command of the agent %s of %s", order->agent, order->owner);
   GVariantBuilder builder;

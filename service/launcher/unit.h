@@ -9,6 +9,9 @@ G_BEGIN_DECLS
 /* Below /var/lib: where each agent has a home of its own. */
 #define UNIT_STATE "undersign-agents"
 
+/* unit_home: where that is.  (transfer full) */
+char *unit_home (const char *agent);
+
 /*
  * unit_properties: of type a(sv), floating.
  * @bound: the unit without which this one is stopped

@@ -328,6 +328,15 @@ on_closed (GDBusConnection *bus, gboolean by_remote, GError *error, gpointer dat
 }
 
 static void
+on_name_acquired (GDBusConnection *bus, const char *name, gpointer data)
+{
+  Mechanism *mechanism = data;
+
+  if (mechanism->config.begins != NULL)
+    mechanism->config.begins (mechanism->config.data);
+}
+
+static void
 on_name_lost (GDBusConnection *bus, const char *name, gpointer data)
 {
   Mechanism *mechanism = data;
@@ -364,8 +373,8 @@ mechanism_serve (Mechanism *mechanism)
   bus_relay_open (mechanism->relay);
   g_signal_connect (mechanism->bus, "closed", G_CALLBACK (on_closed), mechanism);
   name = g_bus_own_name_on_connection (mechanism->bus, mechanism->config.name,
-                                       G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, NULL, on_name_lost,
-                                       mechanism, NULL);
+                                       G_BUS_NAME_OWNER_FLAGS_DO_NOT_QUEUE, on_name_acquired,
+                                       on_name_lost, mechanism, NULL);
   idle_restart (mechanism);
   g_main_loop_run (mechanism->loop);
 

@@ -64,6 +64,8 @@ typedef struct
   guint interactive_seconds; /* and with one */
   guint idle_seconds;
   gboolean (*busy) (gpointer data); /* (nullable): whether it must not end although nobody calls */
+  /* (nullable): the name is its own, and no call is handled yet */
+  void (*begins) (gpointer data);
   /* (nullable): it ends: what was deferred and could take long is to be answered now */
   void (*ends) (gpointer data);
   gpointer data;

@@ -20,8 +20,10 @@ main (int argc, char **argv)
   g_autofree char *modules = g_build_filename (folder, "modules", NULL);
   LauncherConfig launcher = {
     .unit = "test-launcher.service",
+    .user_prefix = "",
     .runtime_dir = runtime,
     .policy = { .data_dir = data, .config_dir = config, .module_dir = modules, .owner = getuid () },
+    .look_seconds = 600,
     .idle_seconds = 600,
   };
 

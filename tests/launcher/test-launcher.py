@@ -114,7 +114,7 @@ class Base(private_bus.BusTest):
                                             str(self.authorise_seconds), str(self.start_seconds)],
                                  lambda: self.owned(NAME))
 
-    def write_agent(self, owner, name="x"):
+    def write_agent(self, owner, name="games"):
         self.write(f"config/agents/{name}.agent", AGENT.format(owner=owner))
 
     def mock(self, member, signature=None, value=None, interface="org.freedesktop.DBus.Mock"):
@@ -123,7 +123,7 @@ class Base(private_bus.BusTest):
                                   GLib.Variant(signature, value) if signature else None, None,
                                   Gio.DBusCallFlags.NONE, 120000, None).unpack()
 
-    def launch(self, agent="x"):
+    def launch(self, agent="games"):
         """A queue in which the answer is, once there is one."""
         answers = queue.Queue()
         message = Gio.DBusMessage.new_method_call(NAME, PATH, NAME, "Launch")
@@ -159,7 +159,7 @@ class Polkit(Base):
 
     def test_the_agent_goes_while_a_person_is_asked(self):
         answers = self.polkit_hangs()
-        os.unlink(f"{self.folder}/config/agents/x.agent")
+        os.unlink(f"{self.folder}/config/agents/games.agent")
         self.polkit_answers()
         self.assertEqual(answers.get(timeout=300), ("NotFound", "not-found"))
 
@@ -173,7 +173,7 @@ class Polkit(Base):
     def test_whose_it_is_and_whether_it_is_there_is_not_said_before(self):
         """polkit shows what it is told to whoever authenticates."""
         seen = []
-        for agent in ("x", "not-there"):
+        for agent in ("games", "not-there"):
             self.mock("SetAllowed", "(as)", ([],))
             self.assertEqual(self.launch(agent).get(timeout=300), ("Refused", "denied-by-rule"))
             calls = self.mock("GetMethodCalls", "(s)", ("CheckAuthorization",))[0]

@@ -2,6 +2,7 @@
 /* What a call may ask for, with policy of the test's own and users that every system has. */
 #include "service/launcher/order.h"
 
+#include "service/launcher/account.h"
 #include "service/launcher/known.h"
 
 #include "dbus/error.h"
@@ -29,7 +30,7 @@ set_up (Fixture *fixture, gconstpointer data)
   fixture->top = g_dir_make_tmp ("undersign-order-XXXXXX", NULL);
   fixture->folder = g_build_filename (fixture->top, "config", NULL);
   agents = g_build_filename (fixture->folder, "agents", NULL);
-  fixture->file = g_build_filename (agents, "x.agent", NULL);
+  fixture->file = g_build_filename (agents, "games.agent", NULL);
   g_assert_cmpint (g_mkdir_with_parents (agents, 0755), ==, 0);
   g_assert_true (g_file_set_contents_full (fixture->file, agent_file, -1, G_FILE_SET_CONTENTS_NONE,
                                            0644, NULL));
@@ -64,7 +65,7 @@ read_order (Fixture *fixture, uid_t caller, const char *text, GError **error)
 
   g_assert_nonnull (body);
   policy = policy_read (&fixture->source, error);
-  return policy != NULL ? order_read (policy, body, NULL, caller, error) : NULL;
+  return policy != NULL ? order_read (policy, "", body, NULL, caller, error) : NULL;
 }
 
 static Order *
@@ -83,7 +84,7 @@ test_accepted (Fixture *fixture, gconstpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (Order) order = read_order (
       fixture, fixture->owner,
-      "('x', ['sh', '-c', 'a\\nb'], {'run': <'ticket 1'>, 'environment': <{'TERM': 'xterm'}>,"
+      "('games', ['sh', '-c', 'a\\nb'], {'run': <'ticket 1'>, 'environment': <{'TERM': 'xterm'}>,"
       " 'size': <(uint16 24, uint16 80)>})",
       &error);
   g_autofree char *text = NULL;
@@ -106,7 +107,7 @@ static void
 test_others (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Order) root = ask_order (fixture, 0, "('x', ['sh'], {})", &error);
+  g_autoptr (Order) root = ask_order (fixture, 0, "('games', ['sh'], {})", &error);
   g_autoptr (Order) none = ask_order (fixture, fixture->owner, "('y', ['sh'], {})", &error);
   g_autoptr (Order) agent = NULL, late = NULL;
 
@@ -114,7 +115,7 @@ test_others (Fixture *fixture, gconstpointer data)
   g_assert_false (root->owns);
   g_assert_false (none->owns);
   g_assert_false (none->exists);
-  agent = ask_order (fixture, fixture->agent, "('x', ['sh'], {})", &error);
+  agent = ask_order (fixture, fixture->agent, "('games', ['sh'], {})", &error);
   g_assert_null (agent);
   g_assert_true (us_error_has_reason (error, US_REASON_AGENT_UID));
   g_clear_error (&error);
@@ -133,7 +134,7 @@ test_asked (Fixture *fixture, gconstpointer data)
   g_assert_true (g_file_set_contents_full (fixture->file,
                                            "[Agent]\nSummary=A test\nUser=sync\nOwner=man\n", -1,
                                            G_FILE_SET_CONTENTS_NONE, 0644, NULL));
-  order = ask_order (fixture, 0, "('x', ['sh'], {'user': <'root'>})", &error);
+  order = ask_order (fixture, 0, "('games', ['sh'], {'user': <'root'>})", &error);
   g_assert_no_error (error);
   g_assert_true (order->exists);
   g_assert_null (order->user);
@@ -162,31 +163,31 @@ test_refused (Fixture *fixture, gconstpointer data)
   {
     const char *text, *reason;
   } cases[] = {
-    { "('x', [], {})", US_REASON_MISSING_ARGUMENT },
-    { "('x', [''], {})", US_REASON_BAD_VALUE },
-    { "('x', ['..'], {})", US_REASON_BAD_VALUE },
-    { "('x', ['./sh'], {})", US_REASON_BAD_VALUE },
-    { "('x', ['/bin/'], {})", US_REASON_BAD_VALUE },
-    { "('x', ['+sh'], {})", US_REASON_BAD_VALUE },
-    { "('x', ['@sh'], {})", US_REASON_BAD_VALUE },
-    { "('x', ['/bin/sh +x'], {})", US_REASON_BAD_VALUE },
-    { "('x', ['/bin/sh\\n'], {})", US_REASON_BAD_VALUE },
-    { "('x', ['a b'], {})", US_REASON_BAD_VALUE },
+    { "('games', [], {})", US_REASON_MISSING_ARGUMENT },
+    { "('games', [''], {})", US_REASON_BAD_VALUE },
+    { "('games', ['..'], {})", US_REASON_BAD_VALUE },
+    { "('games', ['./sh'], {})", US_REASON_BAD_VALUE },
+    { "('games', ['/bin/'], {})", US_REASON_BAD_VALUE },
+    { "('games', ['+sh'], {})", US_REASON_BAD_VALUE },
+    { "('games', ['@sh'], {})", US_REASON_BAD_VALUE },
+    { "('games', ['/bin/sh +x'], {})", US_REASON_BAD_VALUE },
+    { "('games', ['/bin/sh\\n'], {})", US_REASON_BAD_VALUE },
+    { "('games', ['a b'], {})", US_REASON_BAD_VALUE },
     { "('', ['sh'], {})", US_REASON_BAD_VALUE },
-    { "('x', ['sh'], {'user': <'root'>})", US_REASON_UNKNOWN_OPTION },
-    { "('x', ['sh'], {'run': <'a'>, 'run': <'b'>})", US_REASON_DUPLICATE_ARGUMENT },
-    { "('x', ['sh'], {'run': <1>})", US_REASON_WRONG_TYPE },
-    { "('x', ['sh'], {'run': <'a\\nb'>})", US_REASON_BAD_VALUE },
-    { "('x', ['sh'], {'part': <''>})", US_REASON_BAD_VALUE },
-    { "('x', ['sh'], {'environment': <{'PATH': 'x'}>})", US_REASON_UNKNOWN_OPTION },
-    { "('x', ['sh'], {'environment': <{'LANG': ''}>})", US_REASON_BAD_VALUE },
-    { "('x', ['sh'], {'environment': <{'LANG': 'a=b'}>})", US_REASON_BAD_VALUE },
-    { "('x', ['sh'], {'environment': <{'TERM': 'a', 'TERM': 'b'}>})",
+    { "('games', ['sh'], {'user': <'root'>})", US_REASON_UNKNOWN_OPTION },
+    { "('games', ['sh'], {'run': <'a'>, 'run': <'b'>})", US_REASON_DUPLICATE_ARGUMENT },
+    { "('games', ['sh'], {'run': <1>})", US_REASON_WRONG_TYPE },
+    { "('games', ['sh'], {'run': <'a\\nb'>})", US_REASON_BAD_VALUE },
+    { "('games', ['sh'], {'part': <''>})", US_REASON_BAD_VALUE },
+    { "('games', ['sh'], {'environment': <{'PATH': 'x'}>})", US_REASON_UNKNOWN_OPTION },
+    { "('games', ['sh'], {'environment': <{'LANG': ''}>})", US_REASON_BAD_VALUE },
+    { "('games', ['sh'], {'environment': <{'LANG': 'a=b'}>})", US_REASON_BAD_VALUE },
+    { "('games', ['sh'], {'environment': <{'TERM': 'a', 'TERM': 'b'}>})",
       US_REASON_DUPLICATE_ARGUMENT },
-    { "('x', ['sh'], {'directory': <'/'>})", US_REASON_BAD_VALUE },
-    { "('x', ['sh'], {'size': <(uint16 1, uint16 1001)>})", US_REASON_BAD_VALUE },
-    { "('x', ['sh'], {'shares': <[(@h 0, 'read-only')]>})", US_REASON_BAD_HANDLE },
-    { "('x', ['sh'], {'shares': <[(@h 0, 'all')]>})", US_REASON_BAD_VALUE },
+    { "('games', ['sh'], {'directory': <'/'>})", US_REASON_BAD_VALUE },
+    { "('games', ['sh'], {'size': <(uint16 1, uint16 1001)>})", US_REASON_BAD_VALUE },
+    { "('games', ['sh'], {'shares': <[(@h 0, 'read-only')]>})", US_REASON_BAD_HANDLE },
+    { "('games', ['sh'], {'shares': <[(@h 0, 'all')]>})", US_REASON_BAD_VALUE },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -200,11 +201,11 @@ test_refused (Fixture *fixture, gconstpointer data)
     }
 }
 
-/* It has a shell of a kind, or its group is not its own. */
+/* A file that names somebody else's user, whoever calls. */
 static void
 test_accounts (Fixture *fixture, gconstpointer data)
 {
-  static const char *const users[] = { "sync", "_apt" };
+  static const char *const users[] = { "sync", "_apt", "www-data" };
 
   for (guint i = 0; i < G_N_ELEMENTS (users); i++)
     {
@@ -217,10 +218,40 @@ test_accounts (Fixture *fixture, gconstpointer data)
         continue;
       g_assert_true (
           g_file_set_contents_full (fixture->file, text, -1, G_FILE_SET_CONTENTS_NONE, 0644, NULL));
-      order = read_order (fixture, fixture->owner, "('x', ['sh'], {})", &error);
+      order = read_order (fixture, fixture->owner, "('games', ['sh'], {})", &error);
       g_assert_null (order);
       g_assert_true (us_error_has_reason (error, US_REASON_IDENTITY));
     }
+}
+
+static void
+assert_account (const char *user, const char *prefix, const char *agent, const char *why)
+{
+  g_autoptr (GError) error = NULL;
+  const struct passwd *entry = getpwnam (user);
+  gboolean good = FALSE;
+
+  if (entry == NULL)
+    return;
+  good = account_check (entry->pw_uid, 12345, prefix, agent, &error);
+  g_test_message ("%s: %s", user, error != NULL ? error->message : "good");
+  g_assert_cmpint (good, ==, why == NULL);
+  g_assert_true (why == NULL || (us_error_has_reason (error, US_REASON_IDENTITY) &&
+                                 strstr (error->message, why) != NULL));
+}
+
+/* It has a shell of a kind, its group is not its own, or it is a service's, for all that is seen.
+ */
+static void
+test_users (void)
+{
+  assert_account ("games", "", "games", NULL);
+  assert_account ("games", "ga", "mes", NULL);
+  assert_account ("games", "agent-", "games", "neither called agent-");
+  assert_account ("www-data", "agent-", "web", "neither called agent-");
+  assert_account ("sync", "", "sync", "shell");
+  assert_account ("_apt", "", "_apt", "group");
+  assert_account ("root", "", "root", "root");
 }
 
 static void
@@ -228,7 +259,7 @@ test_share_of_another (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (Order) order =
-      read_order (fixture, 0, "('x', ['sh'], {'shares': <[(@h 0, 'read-only')]>})", &error);
+      read_order (fixture, 0, "('games', ['sh'], {'shares': <[(@h 0, 'read-only')]>})", &error);
 
   g_assert_null (order);
   g_assert_true (us_error_has_reason (error, US_REASON_BAD_SHARE));
@@ -238,8 +269,8 @@ static void
 test_too_large (Fixture *fixture, gconstpointer data)
 {
   g_autofree char *word = g_strnfill (ORDER_COMMAND_BYTES_MAX, 'x');
-  g_autofree char *long_word = g_strdup_printf ("('x', ['sh', '%s'], {})", word);
-  g_autoptr (GString) words = g_string_new ("('x', ['sh'");
+  g_autofree char *long_word = g_strdup_printf ("('games', ['sh', '%s'], {})", word);
+  g_autoptr (GString) words = g_string_new ("('games', ['sh'");
   const char *texts[] = { long_word, NULL };
 
   for (guint i = 0; i < ORDER_COMMAND_WORDS_MAX; i++)
@@ -269,6 +300,7 @@ main (int argc, char **argv)
   add ("given-away", test_given_away);
   add ("refused", test_refused);
   add ("accounts", test_accounts);
+  g_test_add_func ("/launcher-order/users", test_users);
   add ("share-of-another", test_share_of_another);
   add ("too-large", test_too_large);
   return g_test_run ();

@@ -9,6 +9,15 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
+/* Both looks at a folder, as one. */
+static Share *
+share_given (int fd, ShareAccess access, uid_t owner, const char *home, GError **error)
+{
+  g_autoptr (Share) share = share_new (fd, access, error);
+
+  return share != NULL && share_look (share, owner, home, error) ? g_steal_pointer (&share) : NULL;
+}
+
 typedef struct
 {
   char *top, *home, *project;
@@ -26,8 +35,8 @@ set_up (Fixture *fixture, gconstpointer data)
   fixture->home = g_build_filename (fixture->top, "home", NULL);
   fixture->project = g_build_filename (fixture->home, "project", NULL);
   g_assert_cmpint (g_mkdir_with_parents (fixture->project, 0700), ==, 0);
-  share = share_new (open (fixture->project, O_PATH), SHARE_READ_WRITE, getuid (), fixture->home,
-                     &error);
+  share = share_given (open (fixture->project, O_PATH), SHARE_READ_WRITE, getuid (), fixture->home,
+                       &error);
   fixture->can_map = share != NULL;
   if (share == NULL)
     g_assert_true (us_error_has_reason (error, US_REASON_NO_IDMAP));
@@ -51,7 +60,7 @@ static void
 assert_refused (Fixture *fixture, const char *path, int flags, uid_t owner, const char *home)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Share) share = share_new (open (path, flags), SHARE_READ_WRITE, owner, home, &error);
+  g_autoptr (Share) share = share_given (open (path, flags), SHARE_READ_WRITE, owner, home, &error);
 
   g_assert_null (share);
   g_assert_true (us_error_has_reason (error, US_REASON_BAD_SHARE) ||
@@ -96,8 +105,8 @@ test_git (Fixture *fixture, gconstpointer data)
 
   g_assert_cmpint (symlink ("elsewhere", git), ==, 0);
   assert_refused (fixture, fixture->project, O_PATH, getuid (), fixture->home);
-  share = share_new (open (fixture->project, O_PATH), SHARE_READ_ONLY, getuid (), fixture->home,
-                     &error);
+  share = share_given (open (fixture->project, O_PATH), SHARE_READ_ONLY, getuid (), fixture->home,
+                       &error);
   g_assert_cmpint (share != NULL, ==, fixture->can_map);
   g_unlink (git);
 }
@@ -111,7 +120,7 @@ test_places (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (Share) share =
-          share_new (open (paths[i], O_PATH), SHARE_READ_ONLY, 0, "/nowhere", &error);
+          share_given (open (paths[i], O_PATH), SHARE_READ_ONLY, 0, "/nowhere", &error);
 
       g_assert_null (share);
       g_assert_true (us_error_has_reason (error, US_REASON_BAD_SHARE) ||

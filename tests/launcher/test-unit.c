@@ -94,8 +94,8 @@ order_new (void)
   order->command = g_strdupv ((char **) command);
   order->environment = g_new0 (char *, 1);
   order->run = g_strdup ("ticket-1");
-  order->limits = (PolicyLaunch){ .tasks_max = POLICY_TASKS_DEFAULT,
-                                  .cpu_weight = POLICY_CPU_WEIGHT_DEFAULT };
+  order->limits =
+      (PolicyLaunch){ .tasks_max = POLICY_TASKS_DEFAULT, .cpu_weight = POLICY_CPU_WEIGHT_DEFAULT };
   order->shares = g_ptr_array_new_with_free_func (share_drop);
   return order;
 }
@@ -171,6 +171,18 @@ test_shares (void)
   assert_property (found, "ReadOnlyPaths", 0, "['-/srv/1/.git']");
 }
 
+/* A home that ProtectHome= does not know. */
+static void
+test_home (void)
+{
+  g_autoptr (Order) order = order_new ();
+  g_autoptr (GVariant) found = NULL;
+
+  order->hides_home = TRUE;
+  found = g_variant_ref_sink (unit_properties (order, "launcher.service", "/dev/pts/7"));
+  assert_property (found, "TemporaryFileSystem", 0, "[('/home/somebody', 'ro,mode=0755')]");
+}
+
 static void
 test_path (void)
 {
@@ -187,6 +199,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher-unit/limits", test_limits);
   g_test_add_func ("/launcher-unit/environment", test_environment);
   g_test_add_func ("/launcher-unit/shares", test_shares);
+  g_test_add_func ("/launcher-unit/home", test_home);
   g_test_add_func ("/launcher-unit/path", test_path);
   return g_test_run ();
 }

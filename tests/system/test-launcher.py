@@ -533,6 +533,30 @@ class Launcher(unittest.TestCase):
             self.assertEqual(screen.wait(), 128 + 9)
         self.assertEqual(self.ctl("shares"), "")
 
+    @NEEDS_MAPS
+    def test_another_one_takes_no_share_away(self):
+        with launch("offboarding", "--share", PROJECT, "--", "cat") as screen:
+            screen.wait_for("has the terminal")
+            self.assertEqual(len(mounts()), 1)
+            done = subprocess.run(["/usr/libexec/undersign-launcher"], capture_output=True,
+                                  check=False)
+            self.assertEqual((done.returncode, len(mounts())), (1, 1), done.stderr)
+            screen.type("\x04")
+            self.assertEqual(screen.wait(), 0)
+
+    def test_a_user_of_a_service(self):
+        """One that nobody logs in as and that is in no group; the file names it by mistake."""
+        path = f"{policy.FOLDER}/agents/offboarding.agent"
+        with edited("/etc/passwd", f"{AGENT}:x:", "some-service:x:"), \
+                edited("/etc/group", f"{AGENT}:x:", "some-service:x:"), \
+                edited(path, f"User={AGENT}", "User=some-service"):
+            self.assertEqual(self.refused(OWNER), ("Refused", "identity"))
+            home = "/var/lib/undersign-agents/offboarding"
+            with edited("/etc/passwd", f":/home/{AGENT}:", f":{home}:"):
+                done = people.run_as(OWNER, ["undersign", "launch", "--no-run", "offboarding", "--",
+                                             "id", "-un"])
+                self.assertEqual(done.stdout.split(), ["some-service"], done.stderr)
+
     def test_it_is_started_by_the_bus_and_by_nobody_else(self):
         done = people.run_as("alice", ["/usr/libexec/undersign-launcher"])
         self.assertNotEqual(done.returncode, 0)

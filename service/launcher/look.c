@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Asks in a child and waits in the main loop.  Called by launch.c.  Whatever the child does but
+ * answer in time is an error.
+ */
+#include "service/launcher/look.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+#include "service/base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define ANSWER_MAX (16 * 1024) /* a path is 4 KiB at most */
+
+struct Look
+{
+  int fd; /* of the answer: a byte, or the code of an error and its message */
+  GPid pid;
+  guint source, timer;
+  char answer[ANSWER_MAX];
+  gsize len;
+  LookDone done;
+  gpointer data;
+};
+
+static void
+on_reaped (GPid pid, gint status, gpointer data)
+{
+}
+
+/* It may be one that cannot be killed now; whenever it ends, it is reaped. */
+static void
+look_free (Look *look)
+{
+  g_clear_handle_id (&look->source, g_source_remove);
+  g_clear_handle_id (&look->timer, g_source_remove);
+  kill (look->pid, SIGKILL);
+  g_child_watch_add (look->pid, on_reaped, NULL);
+  fd_clear (&look->fd);
+  g_free (look);
+}
+
+void
+look_cancel (Look *look)
+{
+  look_free (look);
+}
+
+static void
+look_end (Look *look, int answer, const GError *error)
+{
+  look->done (answer, error, look->data);
+  look_free (look);
+}
+
+static gboolean
+on_late (gpointer data)
+{
+  Look *look = data;
+  g_autoptr (GError) error = NULL;
+
+  look->timer = 0;
+  us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                "the file system of the owner's home, or of a share, does not answer");
+  look_end (look, -1, error);
+  return G_SOURCE_REMOVE;
+}
+
+/* The child is done, and has said all of it. */
+static void
+look_read (Look *look)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (look->len == 1)
+    {
+      look_end (look, (guint8) look->answer[0], NULL);
+      return;
+    }
+  if (look->len > 2)
+    g_set_error (&error, US_ERROR, look->answer[0], "%.*s", (int) look->len - 1, look->answer + 1);
+  else
+    us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                  "nothing came of a look at files");
+  look_end (look, -1, error);
+}
+
+static gboolean
+on_answer (int fd, GIOCondition condition, gpointer data)
+{
+  Look *look = data;
+  const ssize_t n = read (fd, look->answer + look->len, sizeof look->answer - look->len);
+
+  if (n < 0 && (errno == EINTR || errno == EAGAIN))
+    return G_SOURCE_CONTINUE;
+  if (n > 0)
+    look->len += (gsize) n;
+  if (n > 0 && look->len < sizeof look->answer)
+    return G_SOURCE_CONTINUE;
+  look->source = 0;
+  look_read (look);
+  return G_SOURCE_REMOVE;
+}
+
+/* In the child, which shares no more than this descriptor with who waits. */
+static void G_GNUC_NORETURN
+look_ask (LookQuestion question, gpointer data, int fd)
+{
+  g_autoptr (GError) error = NULL;
+  char text[ANSWER_MAX];
+  gsize len = 1;
+  int answer = 0;
+
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+  answer = question (data, &error);
+  text[0] = (char) answer;
+  if (answer < 0)
+    {
+      text[0] = (char) (error != NULL ? error->code : US_ERROR_UNAVAILABLE);
+      len += g_strlcpy (text + 1, error != NULL ? error->message : "", sizeof text - 1);
+    }
+  _exit (write (fd, text, MIN (len, sizeof text)) < 0 ? 1 : 0);
+}
+
+Look *
+look_begin (LookQuestion question,
+            gpointer data,
+            guint seconds,
+            LookDone done,
+            gpointer done_data,
+            GError **error)
+{
+  int ends[2] = { -1, -1 };
+  pid_t pid = pipe2 (ends, O_CLOEXEC) == 0 ? fork () : -1;
+  Look *look = NULL;
+
+  if (pid == 0)
+    look_ask (question, data, ends[1]);
+  fd_clear (&ends[1]);
+  if (pid < 0)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "no process can be made: %s",
+                    g_strerror (errno));
+      fd_clear (&ends[0]);
+      return NULL;
+    }
+  look = g_new0 (Look, 1);
+  look->fd = ends[0];
+  look->pid = pid;
+  look->done = done;
+  look->data = done_data;
+  look->source = g_unix_fd_add (look->fd, G_IO_IN | G_IO_HUP | G_IO_ERR, on_answer, look);
+  look->timer = g_timeout_add_seconds (seconds, on_late, look);
+  return look;
+}

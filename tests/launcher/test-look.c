@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A look at files that may never end: what comes of it, and that nobody waits for it. */
+#include "service/launcher/look.h"
+
+#include "dbus/error.h"
+#include "dbus/reason.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct
+{
+  gboolean is_done;
+  int answer;
+  GError *error;
+} Outcome;
+
+static void
+on_done (int answer, const GError *error, gpointer data)
+{
+  Outcome *outcome = data;
+
+  outcome->is_done = TRUE;
+  outcome->answer = answer;
+  outcome->error = error != NULL ? g_error_copy (error) : NULL;
+}
+
+static int
+say (gpointer data, GError **error)
+{
+  return GPOINTER_TO_INT (data);
+}
+
+static int
+refuse (gpointer data, GError **error)
+{
+  us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "%s", (const char *) data);
+  return -1;
+}
+
+/* As on a file system whose server is gone. */
+static int
+hang (gpointer data, GError **error)
+{
+  while (pause () < 0)
+    ;
+  return 0;
+}
+
+static int
+crash (gpointer data, GError **error)
+{
+  raise (SIGKILL);
+  return 0;
+}
+
+static void
+ask (LookQuestion question, gpointer data, guint seconds, Outcome *out)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_nonnull (look_begin (question, data, seconds, on_done, out, &error));
+  g_assert_false (out->is_done);
+  while (!out->is_done)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+test_answers (void)
+{
+  static const int answers[] = { 0, 1, 255 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (answers); i++)
+    {
+      Outcome outcome = { 0 };
+
+      ask (say, GINT_TO_POINTER (answers[i]), 600, &outcome);
+      g_assert_no_error (outcome.error);
+      g_assert_cmpint (outcome.answer, ==, answers[i]);
+    }
+}
+
+static void
+test_refused (void)
+{
+  g_autofree char *text = g_strnfill (90000, 'x');
+  Outcome outcome = { 0 }, longer = { 0 };
+
+  ask (refuse, (gpointer) "/a is not a folder", 600, &outcome);
+  g_assert_error (outcome.error, US_ERROR, US_ERROR_REFUSED);
+  g_assert_cmpint (outcome.answer, ==, -1);
+  g_assert_cmpstr (outcome.error->message, ==, US_REASON_BAD_SHARE ": /a is not a folder");
+  ask (refuse, text, 600, &longer);
+  g_assert_error (longer.error, US_ERROR, US_ERROR_REFUSED);
+  g_assert_true (us_error_has_reason (longer.error, US_REASON_BAD_SHARE));
+  g_clear_error (&outcome.error);
+  g_clear_error (&longer.error);
+}
+
+static void
+test_nothing (void)
+{
+  Outcome outcome = { 0 };
+
+  ask (crash, NULL, 600, &outcome);
+  g_assert_error (outcome.error, US_ERROR, US_ERROR_UNAVAILABLE);
+  g_clear_error (&outcome.error);
+}
+
+/* Others are answered meanwhile. */
+static void
+test_hangs (void)
+{
+  Outcome late = { 0 }, other = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_nonnull (look_begin (hang, NULL, 1, on_done, &late, &error));
+  ask (say, GINT_TO_POINTER (7), 600, &other);
+  g_assert_cmpint (other.answer, ==, 7);
+  while (!late.is_done)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_true (us_error_has_reason (late.error, US_REASON_UNREACHABLE));
+  g_clear_error (&late.error);
+}
+
+static void
+test_cancelled (void)
+{
+  Outcome outcome = { 0 }, other = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  look_cancel (look_begin (hang, NULL, 600, on_done, &outcome, &error));
+  ask (say, GINT_TO_POINTER (1), 600, &other);
+  g_assert_false (outcome.is_done);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/launcher-look/answers", test_answers);
+  g_test_add_func ("/launcher-look/refused", test_refused);
+  g_test_add_func ("/launcher-look/nothing", test_nothing);
+  g_test_add_func ("/launcher-look/hangs", test_hangs);
+  g_test_add_func ("/launcher-look/cancelled", test_cancelled);
+  return g_test_run ();
+}
