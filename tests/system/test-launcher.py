@@ -211,6 +211,13 @@ class Launcher(unittest.TestCase):
         self.assertEqual(self.not_shared(f"{HOME}/link", flags=os.O_PATH | os.O_NOFOLLOW),
                          ("Refused", "bad-share"))
         self.assertEqual(self.not_shared("/bin/true")[0], "Refused")
+        os.mkfifo(f"{HOME}/fifo")
+        os.chown(f"{HOME}/fifo", people.PEOPLE[OWNER][0], -1)
+        self.addCleanup(os.unlink, f"{HOME}/fifo")
+        for flags in (os.O_PATH, os.O_RDWR):
+            self.assertEqual(self.not_shared(f"{HOME}/fifo", flags=flags)[0], "Refused")
+        for path in ("/proc/self/ns/mnt", "/proc/self/ns/user", "/dev/null"):
+            self.assertEqual(self.not_shared(path, flags=os.O_RDONLY)[0], "Refused", path)
         self.assertEqual(self.not_shared(PROJECT, access="all"), ("InvalidArgument", "bad-value"))
         # The owner's folder, but it is not the owner who gives it.
         self.assertEqual(self.not_shared(PROJECT, user="root"), ("Refused", "bad-share"))

@@ -32,6 +32,41 @@ print(call(425, 1, ctypes.create_string_buffer(120)))
 os.unlink("raw")
 """
 
+# By the agent itself, on the system bus: each member, other signatures, other interfaces, what systemd
+# is said to say, and more than anybody waits for.
+RAW_BUS = """
+import gi, threading
+gi.require_version("Gio", "2.0")
+from gi.repository import Gio, GLib
+BUS, NAME, PATH = Gio.bus_get_sync(Gio.BusType.SYSTEM), "org.undersign1.Launcher", "/org/undersign1/Launcher"
+LAUNCH = GLib.Variant("(sasa{sv})", ("offboarding", ["sh"], {}))
+def call(member, body=None, name=NAME, path=PATH, interface=NAME):
+    try:
+        return str(BUS.call_sync(name, path, interface, member, body, None, 0, 100000))
+    except GLib.Error as error:
+        return Gio.DBusError.get_remote_error(error).rpartition(".")[2]
+print("List", call("List"))
+print("End", call("End", GLib.Variant("(s)", ("0" * 16,))))
+print("Launch", call("Launch", LAUNCH))
+for kind, value in (("(s)", ("x",)), ("(sava{sv})", ("x", [], {})), ("(sasa{sv}s)", ("x", [], {}, ""))):
+    print("kind", call("Launch", GLib.Variant(kind, value)))
+many = ["x" * 1000] * 1000
+print("large", call("Launch", GLib.Variant("(sasa{sv})", ("offboarding", many, {}))))
+print("path", call("List", path="/"))
+print("GetAll", call("GetAll", GLib.Variant("(s)", (NAME,)), interface="org.freedesktop.DBus.Properties"))
+print("Quit", call("Quit"))
+BUS.emit_signal(NAME, "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "JobRemoved",
+                GLib.Variant("(uoss)", (1, "/x", "undersign-launch-0.service", "done")))
+SYSTEMD = ("org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager")
+print("StopUnit", call("StopUnit", GLib.Variant("(ss)", ("undersign-launcher.service", "fail")), *SYSTEMD))
+found = set()
+threads = [threading.Thread(target=lambda: found.update(call("Launch", LAUNCH) for _ in range(20)))
+           for _ in range(10)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print("many", *sorted(found))
+"""
+
 
 def owner(*argv, status=0):
     done = people.run_as(OWNER, list(argv))
@@ -159,6 +194,15 @@ class Launch(unittest.TestCase):
         self.assertRegex(said, r"NoNewPrivs:\s+1")
         self.assertRegex(said, r"CapBnd:\s+0000000000000000")
         self.assertIn("unshare", said)
+
+    def test_5_raw_calls(self):
+        said = launch("--no-run", "--", "python3", "-c", RAW_BUS).replace("\r", "").splitlines()
+        self.assertEqual(said[:-2], [
+            "List (@a(ssua(ss)) [],)", "End NotFound", "Launch Refused", *["kind InvalidArgument"] * 3,
+            "large InvalidArgument", "path NotFound", "GetAll AccessDenied", "Quit AccessDenied"])
+        self.assertIn(said[-2], ("StopUnit InteractiveAuthorizationRequired", "StopUnit AccessDenied"))
+        self.assertLessEqual(set(said[-1].split()), {"many", "LimitExceeded", "Refused"})
+        self.assertIn("served", launch("--no-run", "--", "echo", "served"))
 
     def test_6_a_home_that_stays(self):
         launch("--", "sh", "-c", "echo mine > ~/note; chmod 600 ~/note")
