@@ -107,6 +107,22 @@ print_argument (GVariant *argument)
     print_value (argument, keys[i]);
 }
 
+/* Each list of arguments of which one is needed. */
+static void
+print_one_of (GVariant *action)
+{
+  g_autoptr (GVariant) groups = g_variant_lookup_value (action, "one-of", G_VARIANT_TYPE ("aas"));
+
+  for (gsize i = 0; groups != NULL && i < g_variant_n_children (groups); i++)
+    {
+      g_autoptr (GVariant) group = g_variant_get_child_value (groups, i);
+      g_autofree const char **names = g_variant_get_strv (group, NULL);
+      g_autofree char *text = g_strjoinv (", ", (char **) names);
+
+      output_line ("one of", text);
+    }
+}
+
 ExitStatus
 verb_describe (Cli *cli, char **args)
 {
@@ -130,6 +146,7 @@ verb_describe (Cli *cli, char **args)
   output_line ("summary", lookup_text (action, "summary"));
   output_line ("effect", lookup_text (action, "effect"));
   output_line ("approval", lookup_text (action, "needs-approval"));
+  print_one_of (action);
   arguments = g_variant_lookup_value (action, "arguments", G_VARIANT_TYPE ("aa{sv}"));
   if (arguments == NULL)
     return EXIT_EXECUTED;

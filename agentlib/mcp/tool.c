@@ -73,10 +73,35 @@ text_of (const Tool *tool)
                               : "A person must approve each call");
 }
 
+/* Of which arguments one is needed: no schema that every client takes can say that. */
+static char *
+one_of_text (GVariant *description)
+{
+  g_autoptr (GVariant) groups =
+      g_variant_lookup_value (description, "one-of", G_VARIANT_TYPE ("aas"));
+  GString *text = g_string_new (NULL);
+
+  for (gsize i = 0; groups != NULL && i < g_variant_n_children (groups); i++)
+    {
+      g_autoptr (GVariant) group = g_variant_get_child_value (groups, i);
+      gsize count = 0;
+      g_autofree const char **names = g_variant_get_strv (group, &count);
+      g_autofree char *list = g_strjoinv (", ", (char **) names);
+
+      if (count == 1)
+        g_string_append_printf (text, " %s must not be empty.", list);
+      else if (count > 1)
+        g_string_append_printf (text, " At least one of %s must be given and not be empty.", list);
+    }
+  return g_string_free (text, FALSE);
+}
+
 JsonTree *
 tool_describe (const Tool *tool, GVariant *description, Revision revision)
 {
-  g_autofree char *text = text_of (tool);
+  g_autofree char *approval = text_of (tool);
+  g_autofree char *one_of = one_of_text (description);
+  g_autofree char *text = g_strconcat (approval, one_of, NULL);
   JsonTree *tree = describe (revision, tool->name, tool->summary, text, hints_of (tool->effect),
                              schema_input (description));
   JsonTree *part;

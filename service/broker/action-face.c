@@ -200,6 +200,44 @@ find_action (const Policy *policy, const PolicyAgent *agent, const char *id)
   return NULL;
 }
 
+/* Whether policy gives one of @names a value itself, which is not empty then. */
+static gboolean
+one_is_constant (const PolicyAction *action, char **names)
+{
+  const char *const *list = (const char *const *) names;
+
+  for (guint i = 0; i < action->arguments->len; i++)
+    {
+      const PolicyArgument *argument = action->arguments->pdata[i];
+
+      if (argument->constant != NULL && g_strv_contains (list, argument->name))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+add_one_of (GVariantBuilder *builder, const PolicyAction *action)
+{
+  GVariantBuilder groups;
+  guint count = 0;
+
+  g_variant_builder_init (&groups, G_VARIANT_TYPE ("aas"));
+  for (guint i = 0; i < action->one_of->len; i++)
+    {
+      char **names = action->one_of->pdata[i];
+
+      if (one_is_constant (action, names))
+        continue;
+      g_variant_builder_add (&groups, "^as", names);
+      count++;
+    }
+  if (count > 0)
+    add (builder, "one-of", g_variant_builder_end (&groups));
+  else
+    g_variant_builder_clear (&groups);
+}
+
 static GVariant *
 describe (const Policy *policy, const PolicyAgent *agent, const PolicyAction *action)
 {
@@ -214,6 +252,7 @@ describe (const Policy *policy, const PolicyAgent *agent, const PolicyAction *ac
   add_text (&builder, "id", action->id);
   add_summary (&builder, policy, agent, action);
   add (&builder, "arguments", g_variant_builder_end (&arguments));
+  add_one_of (&builder, action);
   return g_variant_builder_end (&builder);
 }
 

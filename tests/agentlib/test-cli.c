@@ -368,6 +368,39 @@ test_help (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (mock_calls (fixture->mock, NULL), ==, 0);
 }
 
+/* Of which arguments one is needed, where the service says so. */
+static void
+test_one_of (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (JsonObject) object = NULL;
+  g_autoptr (JsonObject) plain = NULL;
+  JsonObject *action;
+  JsonArray *groups, *names;
+
+  g_assert_cmpint (run (fixture, "describe mail.send --json"), ==, 0);
+  plain = output_json (fixture);
+  action = json_object_get_object_member (plain, "action");
+  g_assert_false (json_object_has_member (action, "one-of"));
+  g_assert_cmpint (run (fixture, "describe mail.send"), ==, 0);
+  g_assert_null (strstr (fixture->out, "one of "));
+
+  mock_set_reply (fixture->mock, "DescribeAction",
+                  "({'id': <'mail.send'>, 'arguments': <@aa{sv} []>,"
+                  " 'one-of': <[['to', 'cc'], ['why\\u202e']]>},)");
+  g_assert_cmpint (run (fixture, "describe mail.send --json"), ==, 0);
+  object = output_json (fixture);
+  action = json_object_get_object_member (object, "action");
+  groups = json_object_get_array_member (action, "one-of");
+  g_assert_cmpuint (json_array_get_length (groups), ==, 2);
+  names = json_array_get_array_element (groups, 0);
+  g_assert_cmpuint (json_array_get_length (names), ==, 2);
+  g_assert_cmpstr (json_array_get_string_element (names, 1), ==, "cc");
+
+  g_assert_cmpint (run (fixture, "describe mail.send"), ==, 0);
+  g_assert_nonnull (strstr (fixture->out, "one of     to, cc\n"));
+  g_assert_nonnull (strstr (fixture->out, "one of     why\\u{202E}\n"));
+}
+
 /* O-33: control characters and bidi, wherever they come from. */
 static void
 test_hostile_text (Fixture *fixture, gconstpointer data)
@@ -429,6 +462,7 @@ main (int argc, char *argv[])
     { "/cli/hostile-owner", test_hostile_owner },
     { "/cli/json-everywhere", test_json_everywhere },
     { "/cli/help", test_help },
+    { "/cli/one-of", test_one_of },
     { "/cli/hostile-text", test_hostile_text },
   };
 

@@ -478,6 +478,64 @@ test_actions (Bed *bed, gconstpointer config)
   g_assert_cmpuint (g_variant_n_children (empty), ==, 0);
 }
 
+/* What DescribeAction() says of "one-of", as text; "" where it says nothing. */
+static char *
+one_of (Caller *caller, const char *action)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) reply =
+      caller_agent (caller, "DescribeAction", g_variant_new ("(s)", action), &error);
+  g_autoptr (GVariant) description = NULL;
+  g_autoptr (GVariant) groups = NULL;
+
+  g_assert_no_error (error);
+  description = g_variant_get_child_value (reply, 0);
+  groups = g_variant_lookup_value (description, "one-of", NULL);
+  return groups != NULL ? g_variant_print (groups, TRUE) : g_strdup ("");
+}
+
+/* Of which arguments the module needs one: those that the agent can fill, and not where policy has
+ * filled one. */
+static void
+test_one_of (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *before = one_of (agent, "mail.send");
+  g_autofree char *after = g_strdup (before);
+  g_autofree char *other = NULL;
+  gint64 end = g_get_monotonic_time () + BED_PATIENCE * G_USEC_PER_SEC;
+
+  g_assert_cmpstr (before, ==, "");
+  fake_policy (bed->fake, "actions/account.suspend.action", "");
+  fake_policy (bed->fake, "actions/mail.send.action",
+               "[Action]\nSummary=Send an e-mail\nEffect=irreversible\n"
+               "[Executor]\nModule=mail\nServer=smtp.example.com:587\nFrom=a@example.com\n"
+               "[Argument to]\nLabel=To\nType=email-list\n"
+               "[Argument cc]\nLabel=Cc\nType=email-list\n"
+               "[Argument bcc]\nLabel=Bcc\nType=email-list\nValue=\n"
+               "[Argument list]\nLabel=List\nType=email\nValue=hr@example.com\n"
+               "[Argument ticket]\nLabel=Ticket\nType=line\n");
+  fake_policy (bed->fake, "modules/mail.module",
+               "[Module]\nSummary=Mail\n"
+               "[Argument to]\nTypes=email-list\nOneOf=recipient\n"
+               "[Argument cc]\nTypes=email-list\nOneOf=recipient\n"
+               "[Argument bcc]\nTypes=email-list\nOneOf=recipient\n"
+               "[Argument list]\nTypes=email\nOneOf=why\n"
+               "[Argument ticket]\nTypes=line\nOneOf=why\n"
+               "[Setting server]\nLabel=Server\nType=hostport\nRequired=yes\n"
+               "[Setting from]\nLabel=From\nType=email\nRequired=yes\n");
+  while (after[0] == '\0')
+    {
+      g_assert_cmpint (g_get_monotonic_time (), <, end);
+      bed_spin (10);
+      g_free (after);
+      after = one_of (agent, "mail.send");
+    }
+  g_assert_cmpstr (after, ==, "[['to', 'cc']]");
+  other = one_of (agent, "note.write");
+  g_assert_cmpstr (other, ==, "");
+}
+
 /* Until GetInfo() is refused so, or not at all: the daemon looks at the policy once a second. */
 static void
 wait_info (Caller *caller, const char *reason)
@@ -557,6 +615,7 @@ main (int argc, char *argv[])
   bed_test ("/agent/initiator-closes", NULL, test_initiator_closes);
   bed_test ("/agent/info", NULL, test_info);
   bed_test ("/agent/actions", NULL, test_actions);
+  bed_test ("/agent/one-of", NULL, test_one_of);
   bed_test ("/agent/policy-invalid", NULL, test_policy_invalid);
   bed_test ("/agent/agent-removed", NULL, test_agent_removed);
   return g_test_run ();

@@ -128,6 +128,41 @@ test_schema (void)
       "\"required\":[\"to\",\"paper\"],\"additionalProperties\":false}");
 }
 
+/* No client need understand more of a schema for it: it is said in words. */
+static void
+test_one_of (void)
+{
+  static const struct
+  {
+    const char *one_of, *says; /* NULL: nothing */
+  } rows[] = {
+    { "", NULL },
+    { "'one-of': <@aas []>", NULL },
+    { "'one-of': <@aas [[]]>", NULL },
+    { "'one-of': <'to'>", NULL },
+    { "'one-of': <[['to']]>", "Do it. to must not be empty." },
+    { "'one-of': <[['to', 'cc', 'bcc']]>",
+      "Do it. At least one of to, cc, bcc must be given and not be empty." },
+    { "'one-of': <[['to', 'cc'], ['why']]>",
+      "Do it. At least one of to, cc must be given and not be empty. why must not be empty." },
+  };
+  Tool tool = { (char *) "a_b", (char *) "a.b", (char *) "Do it", (char *) "read",
+                (char *) "never" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *source = g_strdup_printf ("@a{sv} {%s}", rows[i].one_of);
+      g_autoptr (GVariant) description = g_variant_ref_sink (g_variant_new_parsed (source));
+      g_autoptr (JsonTree) tree = tool_describe (&tool, description, REVISION_2025_11_25);
+      g_autofree char *text = tree_text (tree);
+
+      g_assert_cmpstr (json_tree_get_string (tree, "description"), ==,
+                       rows[i].says != NULL ? rows[i].says : "Do it.");
+      g_assert_null (strstr (text, "anyOf"));
+      g_assert_null (strstr (text, "oneOf"));
+    }
+}
+
 static gboolean
 hint (const JsonTree *tool, const char *name)
 {
@@ -195,6 +230,7 @@ test_revisions (void)
                        (r >= rows[i].first && r <= rows[i].last));
       g_assert_null (strstr (text, "$ref"));
       g_assert_null (strstr (text, "oneOf"));
+      g_assert_null (strstr (text, "anyOf"));
       g_assert_null (json_tree_member (status, "execution"));
       if (r >= REVISION_2025_03_26)
         g_assert_true (hint (status, "readOnlyHint") && !hint (status, "destructiveHint") &&
@@ -208,6 +244,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/mcp/tool/names", test_names);
   g_test_add_func ("/mcp/tool/schema", test_schema);
+  g_test_add_func ("/mcp/tool/one-of", test_one_of);
   g_test_add_func ("/mcp/tool/annotations", test_annotations);
   g_test_add_func ("/mcp/tool/revisions", test_revisions);
   return g_test_run ();
