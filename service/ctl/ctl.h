@@ -28,6 +28,7 @@ typedef struct
   const char *sysusers_dir; /* where an administrator's users are written down */
   const char *sysusers;     /* systemd-sysusers */
   const char *userdel;      /* for a user that was made a moment ago */
+  const char *bin_dir;      /* where the programs that setup runs are looked for first */
   const char *undersign;    /* the person's command, which has a terminal passed on */
 } CtlConfig;
 

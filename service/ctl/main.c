@@ -18,6 +18,7 @@ main (int argc, char **argv)
     .sysusers_dir = "/etc/sysusers.d",
     .sysusers = "/usr/bin/systemd-sysusers",
     .userdel = "/usr/sbin/userdel",
+    .bin_dir = UNDERSIGN_BIN_DIR,
     .undersign = UNDERSIGN_BIN_DIR "/undersign",
   };
 

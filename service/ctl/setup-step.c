@@ -3,14 +3,13 @@
  * What the steps of undersignctl setup are made of: a question, a file, a program that runs as the
  * agent, a request that a person answers.  A file that is there is never changed.
  */
-#include "config.h"
-
 #include "service/ctl/setup.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/file.h"
 #include "service/ctl/output.h"
+#include "service/policy/policy.h"
 #include "service/record/rows.h"
 
 #include <fcntl.h>
@@ -123,7 +122,7 @@ become (gpointer data)
   const struct passwd *user = data;
 
   setsid ();
-  if (user->pw_uid != 0 &&
+  if (user->pw_uid != geteuid () &&
       (initgroups (user->pw_name, user->pw_gid) != 0 ||
        setresgid (user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
        setresuid (user->pw_uid, user->pw_uid, user->pw_uid) != 0))
@@ -131,10 +130,15 @@ become (gpointer data)
 }
 
 char *
-setup_run_as (const char *user, const char *const *argv, int *out_status, GError **error)
+setup_run_as (const Setup *setup,
+              const char *user,
+              const char *const *argv,
+              int *out_status,
+              GError **error)
 {
   struct passwd *entry = getpwnam (user);
   g_autofree char *home = NULL;
+  g_autofree char *path = NULL;
   g_autoptr (GError) reason = NULL;
   g_auto (GStrv) environment = NULL;
   char *output = NULL;
@@ -145,9 +149,8 @@ setup_run_as (const char *user, const char *const *argv, int *out_status, GError
       return NULL;
     }
   home = g_strconcat ("HOME=", entry->pw_dir, NULL);
-  environment = g_strdupv (
-      (char **) (const char *const[]){ "PATH=" UNDERSIGN_BIN_DIR ":/usr/sbin:/usr/bin:/sbin:/bin",
-                                             "LANG=C.UTF-8", home, NULL });
+  path = g_strconcat ("PATH=", setup->ctl->config->bin_dir, ":/usr/sbin:/usr/bin:/sbin:/bin", NULL);
+  environment = g_strdupv ((char **) (const char *const[]){ path, "LANG=C.UTF-8", home, NULL });
   if (!g_spawn_sync ("/", (char **) argv, environment, G_SPAWN_SEARCH_PATH_FROM_ENVP, become, entry,
                      &output, NULL, out_status, &reason))
     {
@@ -155,6 +158,18 @@ setup_run_as (const char *user, const char *const *argv, int *out_status, GError
       return NULL;
     }
   return output;
+}
+
+gboolean
+setup_kind_counts (const char *kinds, const char *kind)
+{
+  g_auto (GStrv) words = kinds != NULL ? g_strsplit (kinds, " ", -1) : NULL;
+  PasskeyKinds bit;
+
+  if (!passkey_kind_parse (kind, &bit))
+    return FALSE;
+  return words != NULL ? g_strv_contains ((const char *const *) words, kind)
+                       : (bit & PASSKEY_KINDS_DEFAULT) != 0;
 }
 
 /* What undersign-agent says as JSON: one member of it, "" where there is none.  (transfer full) */
@@ -189,7 +204,7 @@ ask_once (const Setup *setup,
   for (gsize i = 0; words[i] != NULL; i++)
     g_ptr_array_add (argv, (gpointer) words[i]);
   g_ptr_array_add (argv, NULL);
-  said = setup_run_as (setup->user, (const char *const *) argv->pdata, &status, error);
+  said = setup_run_as (setup, setup->user, (const char *const *) argv->pdata, &status, error);
   if (said == NULL)
     return NULL;
   request = member (said, "request");
@@ -201,8 +216,8 @@ ask_once (const Setup *setup,
           setup->approver, request);
   fflush (stdout);
   return setup_run_as (
-      setup->user, (const char *const[]){ "undersign-agent", "wait", request, "--json", NULL }, &status,
-      error);
+      setup, setup->user,
+      (const char *const[]){ "undersign-agent", "wait", request, "--json", NULL }, &status, error);
 }
 
 gboolean

@@ -60,10 +60,10 @@ static const char *
 passkeys_fault (const char *kinds)
 {
   g_auto (GStrv) words = g_strsplit (kinds, " ", -1);
-  static const char *const known[] = { "hardware", "unattested", "synced", "phone", "software", NULL };
+  PasskeyKinds bit;
 
   for (gsize i = 0; words[i] != NULL; i++)
-    if (!g_strv_contains (known, words[i]))
+    if (!passkey_kind_parse (words[i], &bit))
       return "the kinds are hardware, unattested, synced, phone and software";
   return NULL;
 }
@@ -148,7 +148,7 @@ user_make (Setup *setup, GError **error)
     }
   if (!setup_write (path, text, &wrote, error))
     return FALSE;
-  output = setup_run_as ("root", argv, &status, error);
+  output = setup_run_as (setup, "root", argv, &status, error);
   if (output == NULL)
     return FALSE;
   if (status != 0 || getpwnam (setup->user) == NULL)
@@ -307,16 +307,6 @@ step_credential (Setup *setup, GError **error)
   return TRUE;
 }
 
-/* Whether the rule counts it; one that names no kinds counts all but software. */
-static gboolean
-kind_counts (const Setup *setup, const char *kind)
-{
-  g_auto (GStrv) kinds = setup->passkeys != NULL ? g_strsplit (setup->passkeys, " ", -1) : NULL;
-
-  return kinds != NULL ? g_strv_contains ((const char *const *) kinds, kind)
-                       : strcmp (kind, "software") != 0;
-}
-
 static gboolean
 has_passkey (const Setup *setup, gboolean *out_has, GError **error)
 {
@@ -336,7 +326,8 @@ has_passkey (const Setup *setup, gboolean *out_has, GError **error)
       g_variant_lookup (passkey, "user", "&s", &user);
       g_variant_lookup (passkey, "kind", "&s", &kind);
       g_variant_lookup (passkey, "active", "b", &active);
-      *out_has = *out_has || (active && strcmp (user, setup->approver) == 0 && kind_counts (setup, kind));
+      *out_has = *out_has || (active && strcmp (user, setup->approver) == 0 &&
+                              setup_kind_counts (setup->passkeys, kind));
     }
   return TRUE;
 }
@@ -382,8 +373,8 @@ step_client (Setup *setup, GError **error)
     return FALSE;
   path = g_strdup_printf ("%s/undersign-mcp.%s", setup->home, setup->client);
   option = g_strconcat ("--print-config=", setup->client, NULL);
-  text = setup_run_as (setup->user, (const char *const[]){ "undersign-mcp", option, NULL }, &status,
-                       error);
+  text = setup_run_as (setup, setup->user,
+                       (const char *const[]){ "undersign-mcp", option, NULL }, &status, error);
   if (text == NULL)
     return FALSE;
   if (status != 0)

@@ -56,7 +56,18 @@ char *setup_fill (const Setup *setup, const char *name, const char *const *pairs
  * setup_run_as: runs a program as @user, with nothing of root's environment, and no terminal.
  * Returns: (transfer full): what it printed, whatever its status; NULL where it could not be run.
  */
-char *setup_run_as (const char *user, const char *const *argv, int *out_status, GError **error);
+char *setup_run_as (const Setup *setup,
+                    const char *user,
+                    const char *const *argv,
+                    int *out_status,
+                    GError **error);
+
+/*
+ * setup_kind_counts: whether a rule counts a passkey of @kind.  One of no kind that is known never
+ * counts.
+ * @kinds: (nullable): the rule's Passkeys=; NULL where it has none
+ */
+gboolean setup_kind_counts (const char *kinds, const char *kind);
 
 /*
  * setup_request: has the agent ask for @action, and waits until a person has answered.

@@ -25,6 +25,7 @@ main (int argc, char **argv)
   config.sysusers_dir = argv[3];
   config.sysusers = "/bin/false";
   config.userdel = "/bin/false";
+  config.bin_dir = "/nonexistent";
   config.undersign = "/bin/echo";
   config.address = argv[1];
   config.admin_uid = (uid_t) atoi (argv[2]);
