@@ -19,6 +19,7 @@
 
 static const LinkMethod get_info = { NULL, US_INTERFACE_AGENT, "GetInfo", "(a{sv})", 0 };
 static const LinkMethod open_run = { NULL, US_INTERFACE_AGENT, "OpenRun", "(s)", 0 };
+static const LinkMethod open_run_for = { NULL, US_INTERFACE_AGENT, "OpenRunFor", "(s)", 0 };
 static const LinkMethod close_run = { NULL, US_INTERFACE_AGENT, "CloseRun", "()", 0 };
 static const LinkMethod list_actions = { NULL, US_INTERFACE_AGENT, "ListActions", "(a{sa{sv}})", 0 };
 static const LinkMethod describe = { NULL, US_INTERFACE_AGENT, "DescribeAction", "(a{sv})", 0 };
@@ -71,6 +72,19 @@ us_client_get_info (UsClient *client, GCancellable *cancellable, GError **error)
   return us_client_get_info_finish (client, result, error);
 }
 
+/* The a{sv} of a run; NULL for what is not said. */
+static GVariant *
+run_options (const char *label, const char *part)
+{
+  GVariantBuilder options = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE_VARDICT);
+
+  if (label != NULL)
+    g_variant_builder_add (&options, "{sv}", "label", g_variant_new_string (label));
+  if (part != NULL)
+    g_variant_builder_add (&options, "{sv}", "part", g_variant_new_string (part));
+  return g_variant_builder_end (&options);
+}
+
 void
 us_client_open_run_async (UsClient *client,
                           const char *label,
@@ -79,15 +93,9 @@ us_client_open_run_async (UsClient *client,
                           GAsyncReadyCallback callback,
                           gpointer user_data)
 {
-  GVariantBuilder options = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE_VARDICT);
-
   g_return_if_fail (US_IS_CLIENT (client));
-  if (label != NULL)
-    g_variant_builder_add (&options, "{sv}", "label", g_variant_new_string (label));
-  if (part != NULL)
-    g_variant_builder_add (&options, "{sv}", "part", g_variant_new_string (part));
-  link_call_async (client, &open_run, g_variant_new ("(a{sv})", &options), NULL, cancellable,
-                   callback, user_data);
+  link_call_async (client, &open_run, g_variant_new ("(@a{sv})", run_options (label, part)), NULL,
+                   cancellable, callback, user_data);
 }
 
 char *
@@ -113,6 +121,47 @@ us_client_open_run (UsClient *client,
   us_client_open_run_async (client, label, part, cancellable, sync_done, &sync);
   result = sync_wait (&sync);
   return us_client_open_run_finish (client, result, error);
+}
+
+void
+us_client_open_run_for_async (UsClient *client,
+                              const char *agent,
+                              const char *label,
+                              const char *part,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data)
+{
+  g_return_if_fail (US_IS_CLIENT (client) && agent != NULL);
+  link_call_async (client, &open_run_for,
+                   g_variant_new ("(s@a{sv})", agent, run_options (label, part)), NULL, cancellable,
+                   callback, user_data);
+}
+
+char *
+us_client_open_run_for_finish (UsClient *client, GAsyncResult *result, GError **error)
+{
+  g_autoptr (GVariant) run = reply_child (client, result, error);
+
+  return run == NULL ? NULL : g_variant_dup_string (run, NULL);
+}
+
+char *
+us_client_open_run_for (UsClient *client,
+                        const char *agent,
+                        const char *label,
+                        const char *part,
+                        GCancellable *cancellable,
+                        GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+  Sync sync;
+
+  g_return_val_if_fail (US_IS_CLIENT (client) && agent != NULL, NULL);
+  sync_begin (&sync);
+  us_client_open_run_for_async (client, agent, label, part, cancellable, sync_done, &sync);
+  result = sync_wait (&sync);
+  return us_client_open_run_for_finish (client, result, error);
 }
 
 void

@@ -123,6 +123,59 @@ void us_client_open_run_async (UsClient *client,
 char *us_client_open_run_finish (UsClient *client, GAsyncResult *result, GError **error);
 
 /**
+ * us_client_open_run_for:
+ * @client: a client
+ * @agent: the name of an agent that the caller may start
+ * @label: (nullable): what the run is about; the same label gives the same run until it is closed
+ * @part: (nullable): the part of the agent that acts
+ * @cancellable: (nullable): a cancellable
+ * @error: return location
+ *
+ * Opens a run for an agent, as its owner or one of its initiators: for a program that starts the
+ * agent and gives it the run's id.  Records and cards name the caller as who began the run; what is
+ * asked for in it only the agent can ask for.  Where there is no such agent, or the caller may not
+ * start it, that is %US_ERROR_NOT_FOUND.
+ *
+ * Returns: (transfer full): the run's id
+ */
+char *us_client_open_run_for (UsClient *client,
+                              const char *agent,
+                              const char *label,
+                              const char *part,
+                              GCancellable *cancellable,
+                              GError **error);
+
+/**
+ * us_client_open_run_for_async:
+ * @client: a client
+ * @agent: the name of an agent that the caller may start
+ * @label: (nullable): what the run is about; the same label gives the same run until it is closed
+ * @part: (nullable): the part of the agent that acts
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async) (closure user_data) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Starts what us_client_open_run_for() does.
+ */
+void us_client_open_run_for_async (UsClient *client,
+                                   const char *agent,
+                                   const char *label,
+                                   const char *part,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
+
+/**
+ * us_client_open_run_for_finish:
+ * @client: a client
+ * @result: what the callback was given
+ * @error: return location
+ *
+ * Returns: (transfer full): the run's id
+ */
+char *us_client_open_run_for_finish (UsClient *client, GAsyncResult *result, GError **error);
+
+/**
  * us_client_close_run:
  * @client: a client
  * @run: the id of a run

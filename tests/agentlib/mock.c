@@ -30,6 +30,7 @@ static const struct
   { "GetInfo", "({'version': <'0.1.0'>, 'agent': <'offboarding'>, 'owner': <'hr.jones'>,"
                " 'parts': <['main']>, 'pending': <uint32 0>, 'paused': <false>},)" },
   { "OpenRun", "('" MOCK_RUN "',)" },
+  { "OpenRunFor", "('" MOCK_RUN "',)" },
   { "CloseRun", "()" },
   { "ListActions", "({'mail.send': {'summary': <'Send an e-mail'>, 'effect': <'irreversible'>,"
                    " 'needs-approval': <'always'>}},)" },

@@ -74,14 +74,17 @@ call_each (UsClient *client, guint i)
     case 8:
       status = us_client_wait (client, MOCK_REQUEST, 0, NULL, &error);
       break;
-    default:
+    case 9:
       us_client_withdraw (client, MOCK_REQUEST, NULL, &error);
+      break;
+    default:
+      text = us_client_open_run_for (client, "offboarding", "label", "main", NULL, &error);
       break;
     }
   return error;
 }
 
-#define N_CALLS 10
+#define N_CALLS 11
 
 /* O-10: who else holds the name is sent nothing at all. */
 static void
@@ -144,6 +147,7 @@ test_calls (Fixture *fixture, gconstpointer data)
     { "GetState", "()" },
     { "Watch", "()" },
     { "Withdraw", "()" },
+    { "OpenRunFor", "('offboarding', {'label': <'label'>, 'part': <'main'>})" },
   };
 
   for (guint i = 0; i < N_CALLS; i++)
@@ -210,6 +214,10 @@ test_wrong_reply (Fixture *fixture, gconstpointer data)
 
   mock_set_reply (mock, "OpenRun", "(uint32 5,)");
   g_assert_null (us_client_open_run (fixture->client, NULL, NULL, NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_BAD_MESSAGE));
+  g_clear_error (&error);
+  mock_set_reply (mock, "OpenRunFor", "(uint32 5,)");
+  g_assert_null (us_client_open_run_for (fixture->client, "a", NULL, NULL, NULL, &error));
   g_assert_true (us_error_has_reason (error, US_REASON_BAD_MESSAGE));
   g_clear_error (&error);
   mock_set_reply (mock, "GetState", "('done', {'executed': <'perhaps'>})");

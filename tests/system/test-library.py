@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 from undersign_test import people, person, policy, shapes, tap, world  # noqa: E402
 
-AGENT, OTHER, LEAD = "agent-offboarding", "agent-other", "it.lead"
+AGENT, OTHER, LEAD, OWNER = "agent-offboarding", "agent-other", "it.lead", "hr.jones"
 EXAMPLES = "/usr/share/doc/undersign/examples"
 HOME = f"/home/{AGENT}"
 MAIL = policy.MAIL.replace("""Module=mail
@@ -26,6 +26,29 @@ Credential=work-smtp
 Server=smtp.example.com:587
 From=offboarding@example.com
 """, f"Module=null\nMarker={policy.MARKER}\n")
+# Who starts an agent, then the agent itself: the run's id, or why there is none.
+START = """
+import gi
+import sys
+gi.require_version("Undersign", "1")
+from gi.repository import GLib, Undersign
+client, loop, label = Undersign.Client.new(), GLib.MainLoop(), sys.argv[1]
+def done(source, result):
+    try:
+        print(source.open_run_for_finish(result))
+    except GLib.Error as error:
+        print(error.message)
+    loop.quit()
+if len(sys.argv) == 2:
+    print(client.open_run(label, None, None))
+else:
+    client.open_run_for_async(sys.argv[2], label, None, None, done)
+    loop.run()
+    try:
+        print(client.open_run_for(sys.argv[2], label, None, None))
+    except GLib.Error as error:
+        print(error.message)
+"""
 RULES = {"mail": """[Rule mail]
 Agents=offboarding
 Actions=mail.send
@@ -142,6 +165,26 @@ class Library(unittest.TestCase):
                 for shown in ("security@example.com", "report.pdf", "The report is attached.",
                               "monthly-report", "It is the end of the month."):
                     self.assertIn(shown, cards[0])
+
+    # --- who starts an agent ---
+
+    def started(self, user, *words):
+        """What START prints, run as @user."""
+        done = people.run_as(user, ["/usr/bin/python3", "-Bc", START, *words])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.splitlines()
+
+    def test_run_for_an_agent(self):
+        """Its owner opens it, and it is the agent's; nobody else's, and not of another agent."""
+        if SANITIZED:
+            return
+        runs = self.started(OWNER, "ticket-9", "offboarding")
+        self.assertRegex(runs[0], r"^[0-9a-f]{32}$")
+        self.assertEqual(runs, runs[:1] * 2)
+        self.assertEqual(self.started(AGENT, "ticket-9"), runs[:1])
+        for user, agent in (("alice", "offboarding"), (OWNER, "no-such-agent")):
+            for line in self.started(user, "ticket-9", agent):
+                self.assertTrue(line.startswith("not-found: "), line)
 
     # --- what the commands print ---
 
