@@ -5,6 +5,7 @@
  */
 #include "agentlib/cli/arguments.h"
 
+#include "dbus/error.h"
 #include "dbus/reason.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "agentlib/cli/output.h"
 
 #include "config.h"
+#include "dbus/error.h"
 #include "dbus/reason.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include "agentlib/cli/escape.h"
 
+#include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
 

@@ -11,6 +11,7 @@
 #include "agentlib/lib/submission.h"
 #include "agentlib/lib/sync.h"
 
+#include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
 

@@ -6,6 +6,7 @@
  */
 #include "agentlib/lib/link.h"
 
+#include "dbus/error.h"
 #include "dbus/error-bus.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"

@@ -6,6 +6,7 @@
  */
 #include "agentlib/lib/status.h"
 
+#include "dbus/error.h"
 #include "dbus/reason.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
  */
 #include "agentlib/lib/submission.h"
 
+#include "dbus/error.h"
 #include "dbus/reason.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@
 
 #include "agentlib/lib/undersign-status.h"
 #include "agentlib/lib/undersign-submission.h"
-#include "dbus/error.h"
+#include "dbus/undersign-error.h"
 
 #include <gio/gio.h>
 

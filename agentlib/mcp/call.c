@@ -15,6 +15,7 @@
 #include "agentlib/mcp/result.h"
 #include "agentlib/mcp/tool.h"
 
+#include "dbus/error.h"
 #include "dbus/reason.h"
 
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "agentlib/mcp/text.h"
 #include "agentlib/mcp/tool.h"
 
+#include "dbus/error.h"
 #include "dbus/reason.h"
 
 #include <string.h>

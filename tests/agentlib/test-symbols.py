@@ -17,7 +17,7 @@ from undersign_test import tap  # noqa: E402: found by the path above
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
 HEADERS = ["agentlib/lib/undersign.h", "agentlib/lib/undersign-status.h",
-           "agentlib/lib/undersign-submission.h", "agentlib/lib/undersign-error.h"]
+           "agentlib/lib/undersign-submission.h", "dbus/undersign-error.h"]
 MAP = "agentlib/lib/undersign.map"
 # What bindings need of every function, and a reader never calls.
 PLAIN = re.compile(r"_get_type$")
@@ -52,15 +52,6 @@ class Symbols(unittest.TestCase):
         line, = [line for line in read("tests/static/exports").splitlines()
                  if line.startswith("agentlib/")]
         self.assertEqual(line.split()[2:], re.findall(r"^    (\w+);$", read(MAP), re.MULTILINE))
-
-    def test_the_public_errors_are_the_services(self):
-        own, public = read("dbus/error.h"), read("agentlib/lib/undersign-error.h")
-        codes = [re.findall(r"^  (US_ERROR_\w+),?$", text, re.MULTILINE) for text in (own, public)]
-        self.assertEqual(*codes)
-        self.assertGreater(len(codes[0]), 10)
-        code = re.sub(r"/\*.*?\*/", "", public, flags=re.DOTALL)
-        for line in re.findall(r"^(?:#define US_ERROR .*|.*\bus_error_\w+ \(.*\);)$", code, re.MULTILINE):
-            self.assertIn(f"\n{line}\n", own)
 
     def test_each_function_is_documented(self):
         for name, (text, parameters) in declared().items():

@@ -5,6 +5,7 @@
 #include "agentlib/mcp/text.h"
 #include "tests/mcp/child.h"
 
+#include "dbus/error.h"
 #include "dbus/reason.h"
 
 #include <string.h>

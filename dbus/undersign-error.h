@@ -3,9 +3,6 @@
  * undersign-error.h: the one error domain of Undersign.  Every refusal carries a code, which is the
  * D-Bus error name that a caller reads (org.undersign1.Error.<Name>), and a reason, which is a stable
  * word.  The message of such a GError is always "REASON: text".
- *
- * This is what those who use the library see of dbus/error.h; nothing here may include it, since both
- * declare the same.  A test holds the two together.
  */
 #pragma once
 
