@@ -60,7 +60,7 @@ check_text (const PolicyArgument *argument, const char *text, GError **error)
     return refuse (error, argument, "a value of the wrong kind");
   if (argument->choices != NULL && !g_strv_contains ((const char *const *) argument->choices, text))
     return refuse (error, argument, "not one of its choices");
-  if (argument->pattern != NULL && !pattern_matches (argument->pattern, text))
+  if (argument->pattern != NULL && !pattern_matches (argument->compiled, text))
     return refuse (error, argument, "does not match the pattern %s", argument->pattern);
   if (argument->minimum != NULL &&
       (!type_compare (argument->type, text, argument->minimum, &order) || order < 0))

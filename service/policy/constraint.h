@@ -28,11 +28,23 @@ gboolean type_is_file (const Type *type); /* or a list of files */
  */
 gboolean constraint_check (const PolicyArgument *argument, const JsonTree *value, GError **error);
 
-/* pattern_check: FALSE for what is no POSIX extended regular expression, holds a back reference or
- * repeats beyond the limit.  The error's message has no reason. */
-gboolean pattern_check (const char *pattern, GError **error);
+typedef struct Pattern Pattern;
 
-/* pattern_matches: the whole of @text.  Always in the locale C.UTF-8, whatever the process has. */
-gboolean pattern_matches (const char *pattern, const char *text);
+/*
+ * pattern_new: compiled once, for whatever it is held against.
+ *
+ * Returns: (transfer full): NULL for what is no POSIX extended regular expression, holds a back
+ *   reference or repeats beyond the limit.  The error's message has no reason.
+ */
+Pattern *pattern_new (const char *text, GError **error);
+void pattern_free (Pattern *pattern);
+
+/*
+ * pattern_matches: the whole of @text.  Always in the locale C.UTF-8, whatever the process has.
+ * @pattern: (nullable): NULL, of a text that was no pattern, matches nothing
+ */
+gboolean pattern_matches (const Pattern *pattern, const char *text);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Pattern, pattern_free)
 
 G_END_DECLS

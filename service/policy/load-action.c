@@ -56,6 +56,7 @@ argument_free (gpointer data)
   json_tree_free (argument->fallback);
   json_tree_free (argument->constant);
   g_free (argument->pattern);
+  pattern_free (argument->compiled);
   g_free (argument->minimum);
   g_free (argument->maximum);
   g_strfreev (argument->choices);
@@ -216,7 +217,9 @@ load_constraints (Loader *loader,
   int order;
 
   argument->pattern = g_strdup (pattern != NULL ? pattern->value : NULL);
-  if (argument->pattern != NULL && !pattern_check (argument->pattern, &error))
+  if (argument->pattern != NULL)
+    argument->compiled = pattern_new (argument->pattern, &error);
+  if (argument->pattern != NULL && argument->compiled == NULL)
     load_fault (loader, file, key_section_line (section, "Pattern"), error);
   if (items != NULL)
     argument->max_items = load_number (

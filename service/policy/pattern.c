@@ -10,6 +10,11 @@
 #include <regex.h>
 #include <string.h>
 
+struct Pattern
+{
+  regex_t regex; /* of the locale C.UTF-8 */
+};
+
 /* C.UTF-8, or 0 where the system lacks it: then no pattern loads and none matches. */
 static locale_t
 pattern_locale (void)
@@ -68,55 +73,63 @@ check_cost (const char *pattern, GError **error)
 }
 
 static gboolean
-compile (regex_t *regex, const char *pattern, GError **error)
+compile (regex_t *regex, const char *text, GError **error)
 {
-  char text[256];
-  int rc = regcomp (regex, pattern, REG_EXTENDED);
+  char fault[256];
+  int rc = regcomp (regex, text, REG_EXTENDED);
 
   if (rc == 0)
     return TRUE;
-  regerror (rc, regex, text, sizeof text);
-  g_set_error (error, G_REGEX_ERROR, G_REGEX_ERROR_COMPILE, "Pattern= is not valid: %s", text);
+  regerror (rc, regex, fault, sizeof fault);
+  g_set_error (error, G_REGEX_ERROR, G_REGEX_ERROR_COMPILE, "Pattern= is not valid: %s", fault);
   return FALSE;
 }
 
-gboolean
-pattern_check (const char *pattern, GError **error)
+Pattern *
+pattern_new (const char *text, GError **error)
 {
   locale_t locale = pattern_locale (), before;
-  regex_t regex;
+  Pattern *pattern;
   gboolean valid;
 
   if (locale == (locale_t) 0)
-    return refuse (error, "cannot be used: the system has no locale C.UTF-8");
-  if (!check_cost (pattern, error))
-    return FALSE;
+    {
+      refuse (error, "cannot be used: the system has no locale C.UTF-8");
+      return NULL;
+    }
+  if (!check_cost (text, error))
+    return NULL;
+  pattern = g_new0 (Pattern, 1);
   before = uselocale (locale);
-  valid = compile (&regex, pattern, error);
-  if (valid)
-    regfree (&regex);
+  valid = compile (&pattern->regex, text, error);
   uselocale (before);
-  return valid;
+  if (!valid)
+    g_clear_pointer (&pattern, g_free);
+  return pattern;
+}
+
+void
+pattern_free (Pattern *pattern)
+{
+  if (pattern == NULL)
+    return;
+  regfree (&pattern->regex);
+  g_free (pattern);
 }
 
 gboolean
-pattern_matches (const char *pattern, const char *text)
+pattern_matches (const Pattern *pattern, const char *text)
 {
   locale_t locale = pattern_locale (), before;
-  gboolean matches = FALSE;
+  gboolean matches;
   regmatch_t match;
-  regex_t regex;
 
-  if (locale == (locale_t) 0)
+  if (pattern == NULL || locale == (locale_t) 0)
     return FALSE;
   before = uselocale (locale);
-  if (compile (&regex, pattern, NULL))
-    {
-      /* POSIX finds the longest of the leftmost matches: if the whole matches, this is it. */
-      matches = regexec (&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 &&
-                text[match.rm_eo] == '\0';
-      regfree (&regex);
-    }
+  /* POSIX finds the longest of the leftmost matches: if the whole matches, this is it. */
+  matches = regexec (&pattern->regex, text, 1, &match, 0) == 0 && match.rm_so == 0 &&
+            text[match.rm_eo] == '\0';
   uselocale (before);
   return matches;
 }

@@ -66,6 +66,7 @@ typedef struct
   /* constraints, each NULL or 0 where absent: Pattern= (a POSIX extended regular expression that
    * must match the whole of each item), Minimum= Maximum= MaxItems= Choices= */
   char *pattern, *minimum, *maximum;
+  struct Pattern *compiled; /* of @pattern */
   guint max_items;
   char **choices;
 } PolicyArgument;
