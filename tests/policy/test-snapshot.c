@@ -59,6 +59,20 @@ assert_refused (const Tree *tree, const PolicySource *source, const char *name, 
     g_error ("got %s\nwant %s%s", error->message, where, says);
 }
 
+/* The snapshot is taken, and its set refused with a text that holds @says. */
+static void
+assert_not_parsed (const PolicySource *source, const char *says)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) image = policy_snapshot (source, &error);
+
+  g_assert_no_error (error);
+  g_assert_null (policy_parse (image, &set_names, &error));
+  g_assert_error (error, US_ERROR, US_ERROR_POLICY_INVALID);
+  if (strstr (error->message, says) == NULL)
+    g_error ("got %s\nwant %s", error->message, says);
+}
+
 static void
 tree_chmod (const Tree *tree, const char *name, mode_t mode)
 {
@@ -384,6 +398,53 @@ test_shipped (void)
 }
 
 /* The same files give the same bytes, in whatever order the folder lists them. */
+/* What a set would be with files that are not there yet, each in the place of what has its name. */
+static void
+test_planned (void)
+{
+  static const PolicyPlanned planned[] = {
+    { "agents", "clerk", "[Agent]\nSummary=S\nUser=agent-offboarding\nOwner=hr.jones\n" },
+    { "rules", "b", "[Rule a]\nAgents=clerk\nActions=x.y\n" ALLOW },
+    { NULL, NULL, NULL },
+  };
+  static const PolicyPlanned broken[] = {
+    { "rules", "b", "[Rule a]\nAgents=nobody-at-all\nActions=x.y\n" ALLOW },
+    { NULL, NULL, NULL },
+  };
+  static const PolicyPlanned second[] = {
+    { "agents", "again", "[Agent]\nSummary=S\nUser=agent-other\nOwner=alice\n" },
+    { NULL, NULL, NULL },
+  };
+  g_auto (Tree) tree;
+  g_autoptr (Policy) policy = NULL;
+  g_autoptr (Policy) before = NULL;
+  g_autofree char *path = NULL;
+  g_autofree char *where = NULL;
+  PolicySource source;
+
+  put_base (&tree);
+  source = tree_source (&tree);
+  before = tree_parse (&source);
+  g_assert_null (policy_agent_by_name (before, "clerk"));
+
+  /* A fault of such a file names where it would be, and two of one user are one too many. */
+  source.planned = broken;
+  where = g_strdup_printf ("%s/etc/rules/b.rule:2", tree.top);
+  assert_not_parsed (&source, where);
+  source.planned = second;
+  assert_not_parsed (&source, "etc/agents/again.agent");
+
+  /* What is on the disk by that name does not count; nothing is written. */
+  tree_write (&tree, "etc/rules/b.rule", broken[0].text);
+  source.planned = NULL;
+  assert_not_parsed (&source, where);
+  source.planned = planned;
+  policy = tree_parse (&source);
+  g_assert_nonnull (policy_agent_by_name (policy, "clerk"));
+  path = g_build_filename (tree.top, "etc/agents/clerk.agent", NULL);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+}
+
 static void
 test_stable (void)
 {
@@ -421,6 +482,7 @@ main (int argc, char **argv)
   g_test_add_func ("/policy/snapshot/override", test_override);
   g_test_add_func ("/policy/snapshot/mask", test_mask);
   g_test_add_func ("/policy/snapshot/shipped", test_shipped);
+  g_test_add_func ("/policy/snapshot/planned", test_planned);
   g_test_add_func ("/policy/snapshot/stable", test_stable);
   return g_test_run ();
 }
