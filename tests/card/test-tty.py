@@ -21,6 +21,8 @@ import time
 import card_case
 from card_case import FINGERPRINT, PASSPHRASE, PROMPT, REQUEST, Case
 
+from undersign_test import shapes
+
 ARMING_SECONDS = 1.1  # and a bit
 KILL_LINE = "\x15"
 # What this program itself sends to a terminal, and nothing else.
@@ -451,12 +453,16 @@ class Shown(Case):
             self.assertTrue(terminal.raw.rstrip().find(b"\x1b[?1049l") > 0)
 
     def test_json(self):
+        page = shapes.Shapes()
         card = json.loads(self.run_plain("show", "--json", REQUEST).stdout)
+        self.assertEqual(page.faults("undersign pending", {"cards": [
+            {name: value for name, value in card.items() if name != "version"}], "version": "1"}), [])
         self.assertEqual(card["request"], REQUEST)
         self.assertEqual(card["deny-only"], "")
         listed = json.loads(self.run_plain("pending", "--json").stdout)
         self.assertEqual((card.pop("version"), listed), ("1", {"cards": [card], "version": "1"}))
         keys = json.loads(self.run_plain("passkey", "list", "--json").stdout)
+        self.assertEqual(page.faults("undersign passkey list", keys), [])
         self.assertEqual(keys["passkeys"][0]["label"], "Laptop")
         self.assertRegex(keys["passkeys"][0]["key"], "^sha256:[0-9a-f]{64}$")
 

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: E402
 from cryptography.hazmat.primitives.serialization import (  # noqa: E402
     Encoding, PublicFormat)
 
-from undersign_test import private_bus, tap  # noqa: E402
+from undersign_test import private_bus, shapes, tap  # noqa: E402
 
 CTL = os.path.abspath(sys.argv[1])
 AUDIT_TYPE = b"application/vnd.undersign.audit.v1+json"
@@ -38,6 +38,13 @@ VERBS = ("status", "policy check", "policy reload", "audit show", "audit verify"
          "audit checkpoint", "audit export", "audit prune", "stats", "halt", "resume",
          "resolve", "passkey list", "passkey revoke", "credential set", "credential remove",
          "agent add", "agent login", "agent shares")
+
+
+PAGE = shapes.Shapes()
+
+
+def verb_of(arguments):
+    return next(verb for verb in VERBS if list(arguments[:verb.count(" ") + 1]) == verb.split())
 
 
 def canonical(value):
@@ -126,6 +133,8 @@ class Base(private_bus.BusTest):
         output = self.ctl(*arguments, "--json", text=text, status=status)
         self.assertEqual(self.errors, "")
         found = json.loads(output)
+        if "error" not in found:
+            self.assertEqual(PAGE.faults(f"undersignctl {verb_of(arguments)}", found), [])
         self.assertEqual(found.pop("version"), "1")
         return found
 

@@ -33,6 +33,8 @@ class Shapes:
         if not isinstance(found, dict) or found.get("version") != version:
             return [f"{verb}: no version {version!r}"]
         rest = {name: value for name, value in found.items() if name != "version"}
+        if verb not in self.all:  # one that only does something
+            return [f"{verb}.{name}: is not in the page" for name in rest]
         return self._object(verb, verb, rest)
 
     def _object(self, place, heading, found):
