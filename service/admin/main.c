@@ -4,11 +4,7 @@
 
 #include "service/admin/admin.h"
 
-#include "service/base/prefork.h"
-
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
+#include "service/mechanism/mechanism.h"
 
 int
 main (int argc, char **argv)
@@ -28,17 +24,9 @@ main (int argc, char **argv)
     .enrolment_seconds = 300,
     .idle_seconds = 60,
   };
+  int status = 2;
 
-  if (argc == 2 && strcmp (argv[1], "--version") == 0)
-    {
-      puts ("undersign-admin " UNDERSIGN_VERSION);
-      return 0;
-    }
-  if (argc != 1)
-    {
-      fprintf (stderr, "usage: undersign-admin [--version], started by the bus\n");
-      return 2;
-    }
-  signal (SIGPIPE, SIG_IGN);
+  if (!mechanism_may_serve (argc, argv, "undersign-admin", &status))
+    return status;
   return admin_run (&config);
 }

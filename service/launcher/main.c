@@ -4,9 +4,7 @@
 
 #include "service/launcher/launcher.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
+#include "service/mechanism/mechanism.h"
 
 int
 main (int argc, char **argv)
@@ -25,17 +23,9 @@ main (int argc, char **argv)
     .start_seconds = 60,
     .idle_seconds = 60,
   };
+  int status = 2;
 
-  if (argc == 2 && strcmp (argv[1], "--version") == 0)
-    {
-      puts ("undersign-launcher " UNDERSIGN_VERSION);
-      return 0;
-    }
-  if (argc != 1)
-    {
-      fprintf (stderr, "usage: undersign-launcher [--version], started by the bus\n");
-      return 2;
-    }
-  signal (SIGPIPE, SIG_IGN);
+  if (!mechanism_may_serve (argc, argv, "undersign-launcher", &status))
+    return status;
   return launcher_run (&config);
 }

@@ -76,6 +76,14 @@ typedef struct
 #define MECHANISM_BYTES_MAX (1024 * 1024)
 #define MECHANISM_FDS_MAX 128
 
+/*
+ * mechanism_may_serve: what a program of that name is to do by its command line, which may say
+ * --version and nothing else.  From then on a peer that has left is an error, not a signal.
+ *
+ * Returns: FALSE where it is to exit, with @out_status.
+ */
+gboolean mechanism_may_serve (int argc, char **argv, const char *program, int *out_status);
+
 /* mechanism_new: connects; nothing is answered before mechanism_serve(). */
 Mechanism *mechanism_new (const MechanismConfig *config, GError **error);
 GDBusConnection *mechanism_bus (Mechanism *mechanism); /* borrowed */
