@@ -48,9 +48,10 @@ print_help (FILE *out, const char *group)
     for (const CtlVerb *verb = groups[i]; verb->name != NULL; verb++)
       {
         g_autofree char *usage = g_strdup_printf ("%s %s", verb->name, verb->arguments);
+        int more = (int) (strlen (usage) - (gsize) g_utf8_strlen (usage, -1));
 
         if (group == NULL || verb_is_of (verb, group))
-          fprintf (out, "  %-32s %s\n", usage, verb->summary);
+          fprintf (out, "  %-*s %s\n", 32 + more, usage, verb->summary);
       }
   fprintf (out, "\nundersignctl VERB --help says more; undersignctl(8) says all.\n");
 }

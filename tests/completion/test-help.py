@@ -84,6 +84,15 @@ class Help(unittest.TestCase):
                 self.assertGreater(sum(map(len, spoken.values())), 2)
                 self.assertEqual(self.written(name), spoken)
 
+    def test_no_word_is_taken_for_an_option(self):
+        """After a delimiter Fl goes on with what is not said to be text."""
+        pages = [os.path.join(folder, name) for folder, _, names in os.walk(ROOT)
+                 for name in names if re.search(r"\.[1-8]$", name)]
+        self.assertGreater(len(pages), 15)
+        for path in pages:
+            with open(path, encoding="utf-8") as file:
+                self.assertNotRegex(file.read(), r"(?m)^\.(?:.* )?Fl \S+(?: [.,:;()]+)+ [a-z]", path)
+
     def test_the_text_tells_of_each(self):
         for name in self.programs:
             _, text = self.page(name)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import unittest
@@ -152,6 +153,8 @@ class Usage(Base):
 
     def test_help(self):
         text = self.ctl("--help")
+        for line in re.findall("^  .*$", text, re.MULTILINE):
+            self.assertRegex(line, r"^.{34} \S")
         for verb in VERBS:
             self.assertIn(f"  {verb} ", text)
             own = self.ctl(*verb.split(), "--help")
