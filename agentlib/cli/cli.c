@@ -56,8 +56,8 @@ static const char common_help[] = "  -j, --json                  Print one JSON 
                                   "  -h, --help                  Show this help\n";
 
 static const char request_help[] =
-    "  --run=LABEL                 What the run is about, e.g. a ticket\n"
-    "  --part=PART                 The part of the agent that asks\n"
+    "  --run=LABEL                 What the run is about, e.g. a ticket (else $UNDERSIGN_RUN)\n"
+    "  --part=PART                 The part of the agent that asks (else $UNDERSIGN_PART)\n"
     "  --claim=TEXT                What you say about it; people see it as unverified\n"
     "  --idempotency-key=KEY       The same key gives the same request, for good\n"
     "  --supersedes=REQUEST        Close that request; its card shows what changed\n"
@@ -179,6 +179,21 @@ check_words (char **words, GError **error)
   return TRUE;
 }
 
+/* What no option says; empty is as if absent. */
+static gboolean
+complete (char **value, const char *variable, GError **error)
+{
+  const char *there = g_getenv (variable);
+
+  if (*value != NULL || there == NULL || there[0] == '\0')
+    return TRUE;
+  if (!g_utf8_validate (there, -1, NULL))
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                         "%s is not valid UTF-8", variable);
+  *value = g_strdup (there);
+  return TRUE;
+}
+
 static gboolean
 check_count (const Verb *verb, char **args, GError **error)
 {
@@ -238,7 +253,9 @@ run_verb (Cli *cli, const Verb *verb, char **argv)
       help_verb (verb);
       return EXIT_EXECUTED;
     }
-  if (!check_count (verb, args, &error))
+  if (!check_count (verb, args, &error) ||
+      (verb->options == OPTIONS_REQUEST && (!complete (&cli->run, "UNDERSIGN_RUN", &error) ||
+                                            !complete (&cli->part, "UNDERSIGN_PART", &error))))
     return cli_fail (cli, error, NULL);
   return verb->run (cli, args);
 }

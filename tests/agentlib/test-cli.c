@@ -257,6 +257,45 @@ test_request (Fixture *fixture, gconstpointer data)
   unlink (path);
 }
 
+/* Whoever starts an agent says so what the run is about; an option says it better. */
+static void
+test_environment (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *run, *part, *line, *opened; /* opened: NULL where nobody is asked */
+  } rows[] = {
+    { "launch-1", "main", "request mail.send", "({'label': <'launch-1'>, 'part': <'main'>},)" },
+    { "launch-1", "main", "request mail.send --run=ticket",
+      "({'label': <'ticket'>, 'part': <'main'>},)" },
+    { "launch-1", "", "request mail.send --part=other",
+      "({'label': <'launch-1'>, 'part': <'other'>},)" },
+    { "", "", "request mail.send", "(@a{sv} {},)" },
+    { "\377", "main", "request mail.send", NULL },
+    { "launch-1", "\377", "request mail.send", NULL },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      guint before = mock_calls (fixture->mock, NULL);
+      g_autofree char *opened = NULL;
+
+      g_setenv ("UNDERSIGN_RUN", rows[i].run, TRUE);
+      g_setenv ("UNDERSIGN_PART", rows[i].part, TRUE);
+      g_assert_cmpint (run (fixture, rows[i].line), ==, rows[i].opened != NULL ? 2 : 126);
+      if (rows[i].opened == NULL)
+        {
+          g_assert_nonnull (strstr (fixture->err, "is not valid UTF-8"));
+          g_assert_cmpuint (mock_calls (fixture->mock, NULL), ==, before);
+          continue;
+        }
+      opened = mock_body (fixture->mock, "OpenRun");
+      g_assert_cmpstr (opened, ==, rows[i].opened);
+    }
+  g_unsetenv ("UNDERSIGN_RUN");
+  g_unsetenv ("UNDERSIGN_PART");
+}
+
 /* B-23 */
 static void
 test_time_out (Fixture *fixture, gconstpointer data)
@@ -457,6 +496,7 @@ main (int argc, char *argv[])
     { "/cli/exit-of-errors", test_exit_of_errors },
     { "/cli/usage", test_usage },
     { "/cli/request", test_request },
+    { "/cli/environment", test_environment },
     { "/cli/time-out", test_time_out },
     { "/cli/lost-after-submit", test_lost_after_submit },
     { "/cli/hostile-owner", test_hostile_owner },
