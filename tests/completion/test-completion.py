@@ -56,6 +56,11 @@ LINES = [  # program, words after it (the last is being typed), what must be off
     ("undersignctl", ["policy", "check", "--"], {"--no-users", "--json"}, set()),
     ("undersignctl", ["resolve", REQUEST, ""], {"done", "failed"}, set()),
     ("undersignctl", ["resolve", ""], set(), {REQUEST}),
+    ("undersignctl", ["agent", ""], {"add", "login", "shares"}, {"check", "agent"}),
+    ("undersignctl", ["agent", "add", "--"], {"--owner=", "--action="}, {"--end="}),
+    ("undersignctl", ["setup", "--"], {"--agent=", "--passkeys="}, {"--action="}),
+    ("undersign", ["launch", "--"], {"--share=", "--run=", "--no-run"}, {"--label="}),
+    ("undersign", ["launch", ""], set(), {"2aca7a24", "$(touch", "ran)"}),
 ]
 STUB = """#!/bin/sh
 echo "{name} $*" >> {folder}/asked

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 # Bash completion for undersign(1).  Verbs, options, requests and passkeys are what the program itself
-# says.  Root, who is nobody's approver, asks nothing.
+# says, agents the names of their files.  Root, who is nobody's approver, asks nothing.
 
 _undersign ()
 {
@@ -22,6 +22,9 @@ _undersign ()
     compopt -o filenames 2> /dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
     return
+  elif [[ ${verb[0]} == launch ]]; then
+    ((COMP_CWORD == 2)) && words=$(find /usr/share/undersign/agents /etc/undersign/agents \
+      -name '*.agent' 2> /dev/null | sed -n 's|.*/\([a-z0-9.-]*\)\.agent$|\1|p' | sort -u)
   elif ((EUID != 0)); then
     case ${verb[*]} in
       show | approve | deny | receipt)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Fish completion for undersign(1).  Verbs, options, requests and passkeys are what the program itself
-# says.  Root, who is nobody's approver, asks nothing.
+# says, agents the names of their files.  Root, who is nobody's approver, asks nothing.
 
 function __undersign_count
     test (count (commandline -opc)) $argv
@@ -39,6 +39,12 @@ function __undersign_passkeys
         sed -n 's/^\([A-Za-z0-9_-]\{6,\}\)  *\(.*\)/\1\t\2/p'
 end
 
+function __undersign_agents
+    for file in /usr/share/undersign/agents/*.agent /etc/undersign/agents/*.agent
+        string replace -rf '.*/([a-z0-9.-]*)\.agent$' '$1' -- $file
+    end
+end
+
 complete -c undersign -f
 complete -c undersign -n '__undersign_count -eq 1' -a '(__undersign_verbs) --help --version'
 complete -c undersign -n '__undersign_count -eq 2; and __undersign_verb passkey' \
@@ -47,6 +53,7 @@ complete -c undersign -n '__undersign_count -ge 2' -a '(__undersign_options)'
 complete -c undersign -n '__undersign_count -eq 2; and __undersign_verb show approve deny receipt' \
     -a '(__undersign_requests)'
 complete -c undersign -n '__undersign_count -eq 2; and __undersign_verb receipt' -a verify
+complete -c undersign -n '__undersign_count -eq 2; and __undersign_verb launch' -a '(__undersign_agents)'
 complete -c undersign -n '__undersign_count -eq 3; and __fish_seen_subcommand_from revoke' \
     -a '(__undersign_passkeys)'
 complete -c undersign -n '__undersign_count -ge 3; and __fish_seen_subcommand_from verify' -F

@@ -1,7 +1,7 @@
 #compdef undersign
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Zsh completion for undersign(1).  Verbs, options, requests and passkeys are what the program itself
-# says.  Root, who is nobody's approver, asks nothing.
+# says, agents the names of their files.  Root, who is nobody's approver, asks nothing.
 
 _undersign ()
 {
@@ -24,6 +24,8 @@ _undersign ()
   elif [[ "$verb" == 'receipt verify' ]]; then
     _files
     return
+  elif [[ ${words[2]} == launch ]]; then
+    ((CURRENT == 3)) && found=({/usr/share,/etc}/undersign/agents/*.agent(N:t:r))
   elif ((EUID != 0)); then
     case "$verb" in
       show | approve | deny | receipt*)
