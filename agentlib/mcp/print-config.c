@@ -89,14 +89,29 @@ environment_text (const Options *options, const char *quote, const char *assign)
   return g_string_free (text, FALSE);
 }
 
+/* Of the environment of the client, where `undersign launch` names the run; but what is given. */
+static char *
+passed_text (const Options *options)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  if (options->run == NULL)
+    g_string_append (names, "\"UNDERSIGN_RUN\"");
+  if (options->part == NULL)
+    g_string_append_printf (names, "%s\"UNDERSIGN_PART\"", names->len > 0 ? ", " : "");
+  return g_strdup_printf ("[%s]", names->str);
+}
+
 static char *
 toml_text (const ConfigClient *client, const Options *options)
 {
   g_autofree char *arguments = arguments_text (client, options);
   g_autofree char *environment = environment_text (options, "", " = ");
+  g_autofree char *passed = passed_text (options);
   GString *text = g_string_new ("[mcp_servers." SERVER "]\ncommand = \"" COMMAND "\"\n");
 
-  g_string_append_printf (text, "args = %s\nenv = %s\n", arguments, environment);
+  g_string_append_printf (text, "args = %s\nenv = %s\nenv_vars = %s\n", arguments, environment,
+                          passed);
   if (client->time_out > 0)
     g_string_append_printf (text, "tool_timeout_sec = %u\n", client->time_out);
   if (client->member != NULL)

@@ -20,7 +20,9 @@ PROGRAM, COMMAND = os.path.abspath(sys.argv[1]), sys.argv[2] + "/undersign-mcp"
 # By client: where the server stands, what there is but the command, and the seconds that it waits.
 CLIENTS = {
     "claude": ("mcpServers", {"args": ["--hold=240"], "env": {}}, None),
-    "codex": ("mcp_servers", {"args": ["--hold=240"], "env": {}, "tool_timeout_sec": 300,
+    "codex": ("mcp_servers", {"args": ["--hold=240"], "env": {},
+                              "env_vars": ["UNDERSIGN_RUN", "UNDERSIGN_PART"],
+                              "tool_timeout_sec": 300,
                               "default_tools_approval_mode": "approve"}, 300),
     "gemini": ("mcpServers", {"args": ["--hold=240"], "env": {}, "timeout": 300000, "trust": True},
                300),
@@ -45,6 +47,7 @@ GOLDEN = {
 command = "COMMAND"
 args = ["--hold=240"]
 env = { UNDERSIGN_RUN = "ticket \\"4711\\"", UNDERSIGN_PART = "licences" }
+env_vars = []
 tool_timeout_sec = 300
 default_tools_approval_mode = "approve"
 """,
@@ -105,6 +108,8 @@ class Config(unittest.TestCase):
             server, _ = self.printed(client, "--hold=2.5", f"--run={odd}", UNDERSIGN_CALL=odd)
             self.assertEqual(server["args"], ["--hold=2.500"])
             self.assertEqual(server["env"], {"UNDERSIGN_RUN": odd, "UNDERSIGN_CALL": odd})
+            if client == "codex":
+                self.assertEqual(server["env_vars"], ["UNDERSIGN_PART"])
 
     def test_holds_are_shorter_than_what_clients_wait(self):
         for client, (_, members, waits) in CLIENTS.items():
