@@ -81,8 +81,8 @@ def wait_for_unit(name, state, timeout=300.0):
 
 
 def was_started(name):
-    """Since this boot, whether or not it has ended again."""
-    return unit(name, "ExecMainStartTimestampMonotonic") != "0"
+    """Since this boot, whether or not it has ended again and systemd has forgotten it."""
+    return re.search(r"^Started ", journal("--boot", f"--unit={name}"), re.MULTILINE) is not None
 
 
 def failed_units():
