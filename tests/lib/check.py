@@ -25,6 +25,8 @@ LINKER = {"CC_LD": "lld"}
 # Two clients of MCP that others wrote, of the many of tests/clients, and what shows most of each.
 CLIENTS = ["mcp-python/read", "mcp-python/changed", "mcp-typescript/denied",
            "mcp-typescript/changed", "mcp-typescript/retry"]
+# The one that tests/systemd drives.
+CODER = "codex"
 # Of tests/system: 20,000 steps of the release.
 MODEL = "model"
 # Suites whose order of events is drawn: what they meet once is a finding, however rare.
@@ -141,7 +143,8 @@ class Check:
         self.say(f"systemd ({build.name})")
         # It ends itself in good time, and then leaves nothing.
         self.run_tap("systemd",
-                     [os.path.join(build.source, "tests/systemd/run"), "--build", build.path], 1200)
+                     [os.path.join(build.source, "tests/systemd/run"), "--build", build.path,
+                      "--cache", os.path.join(self.work, "clients")], 1200)
 
     def clients(self, source, word, *more):
         """tests/clients: clients that others wrote, from PyPI and the npm registry."""
@@ -230,7 +233,7 @@ class Check:
             sanitized = self.compile("sanitizers", SANITIZERS, environment=LINKER)
             mutants = beside.submit(self.mutants)
             keys.result()
-            fetched = registries.submit(self.clients, source, "--fetch")
+            fetched = registries.submit(self.clients, source, "--fetch", CODER)
             release = beside.submit(self.compile, "release", RELEASE, BESIDE)
             gates = beside.submit(self.gates, release)
             model = beside.submit(self.model, release)
@@ -239,8 +242,8 @@ class Check:
                 self.installed(sanitized)
             if release.result():
                 self.installed(release.result(), but=(MODEL,))
-                self.booted(release.result())
                 fetched.result()
+                self.booted(release.result())
                 self.say("clients (release)")
                 self.clients(source, "--build", release.result().path)
             for future in (gates, mutants, model):

@@ -66,9 +66,10 @@ class ControlGroup:
         os.close(self.root)
 
 
-def enter(main, build, source):
+def enter(main, build, source, shown=None):
     """
-    Runs @main with a Machine, not yet booted, that sees @build and @source at their paths.
+    Runs @main with a Machine, not yet booted, that sees @build and @source at their paths, and each
+    folder of @shown, path inside → folder of the host, to be read.
 
     Returns what sandbox.enter() does; raises sandbox.Forbidden where this host has no room for it.
     """
@@ -83,11 +84,11 @@ def enter(main, build, source):
 
     def inside():
         people.create()
-        return main(Machine(build, source))
+        return main(Machine(build, source, shown or {}))
 
     try:
-        return sandbox.enter(sandbox.Run(inside, kept=[source], writable=[build],
-                                         first=group.enter))
+        return sandbox.enter(sandbox.Run(inside, kept=[source, *(shown or {}).values()],
+                                         writable=[build], first=group.enter))
     finally:
         group.remove()
 
@@ -95,8 +96,8 @@ def enter(main, build, source):
 class Machine:
     """What boots, is used, reboots and is switched off."""
 
-    def __init__(self, build, source):
-        self.build, self.source = build, source
+    def __init__(self, build, source, shown):
+        self.build, self.source, self.shown = build, source, shown
         self.process = self.notices = self.leader = None
         self.has_booted = False
         self._make_root()
@@ -150,7 +151,8 @@ class Machine:
                  # Without this nspawn would forbid what keeps secrets from the disk.
                  "--system-call-filter=@memlock", "--notify-ready=yes", "--console=pipe",
                  f"--machine={sandbox.HOST_NAME}", f"--directory={ROOT}", f"--bind={self.build}",
-                 f"--bind-ro={self.source}"],
+                 f"--bind-ro={self.source}",
+                 *(f"--bind-ro={folder}:{path}" for path, folder in self.shown.items())],
                 env={**os.environ, "NOTIFY_SOCKET": path}, stdin=subprocess.DEVNULL,
                 stdout=console, stderr=console)
         self._await_ready()

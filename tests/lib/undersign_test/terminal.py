@@ -148,15 +148,21 @@ class Terminal:
             if len(self.raw) == before:
                 return
 
-    def wait(self, timeout=60.0):
-        """The exit status, after reading the rest."""
-        end = time.monotonic() + timeout
-        while self.status is None and time.monotonic() < end:
+    def is_running(self):
+        """Whether the program has not ended; takes what it has written, which it may wait for."""
+        if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
             else:
                 self._read(0.05)
+        return self.status is None
+
+    def wait(self, timeout=60.0):
+        """The exit status, after reading the rest."""
+        end = time.monotonic() + timeout
+        while self.is_running() and time.monotonic() < end:
+            pass
         if self.status is None:
             self.close()
             raise AssertionError("the program did not end; it showed:\n" + self.text[-4000:])
