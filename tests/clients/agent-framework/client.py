@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Microsoft Agent Framework: an agent whose model says what the test says."""
+"""Microsoft Agent Framework: an agent whose model says what the test says.
+
+The pause is its approval mode.  What an answer says of the call is not looked at, so the substitution
+changes what the session holds of it, too.
+"""
 
 import asyncio
 
@@ -31,17 +35,46 @@ def told(response):
             for part in message.contents if part.type == "function_result"]
 
 
+def server(start, **options):
+    return MCPStdioTool(name="undersign", command=start.command, args=start.args,
+                        request_timeout=start.timeout, load_prompts=False, **options)
+
+
+def replace(value, arguments):
+    """Puts @arguments into each call that is anywhere in @value."""
+    if isinstance(value, dict):
+        if value.get("type") == "function_call":
+            value["arguments"] = arguments
+        value = list(value.values())
+    for inner in value if isinstance(value, list) else []:
+        replace(inner, arguments)
+
+
 async def main():
-    start, model = Start(), Scripted()
-    async with MCPStdioTool(name="undersign", command=start.command, args=start.args,
-                            request_timeout=start.timeout, load_prompts=False) as tools:
-        agent = Agent(client=model, tools=[tools])
+    start, model, waiting = Start(), Scripted(), []
+    async with server(start) as free, server(start, approval_mode="always_require") as asking:
+        plain = Agent(client=model, tools=[free])
+        careful = Agent(client=model, tools=[asking])
 
         async def call(tool, arguments):
             model.wanted = (tool, arguments)
-            return told(await agent.run("go"))
+            return told(await plain.run("go"))
 
-        await serve({"call": call})
+        async def pause(tool, arguments):
+            model.wanted = (tool, arguments)
+            session = careful.create_session()
+            asked, = (await careful.run("go", session=session)).user_input_requests
+            waiting[:] = [session, asked]
+            return asked.function_call.parse_arguments()
+
+        async def resume(arguments):
+            session, asked = waiting
+            replace(session.state, arguments)
+            asked.function_call.arguments = arguments
+            answer = Message(role="user", contents=[asked.to_function_approval_response(True)])
+            return told(await careful.run(answer, session=session))
+
+        await serve({"call": call, "pause": pause, "resume": resume})
 
 
 asyncio.run(main())
