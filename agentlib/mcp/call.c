@@ -69,9 +69,14 @@ call_refuse (Call *call, const GError *error, UsExecuted executed)
     exchange_drop (exchange);
   else if (call->as_task)
     {
-      /* There is no request that a task could stand for. */
+      /* No task can stand for it and a result may not: an error says the same.  Only what did
+       * nothing may read as a fault of the call, since such a call is mended and repeated. */
+      gboolean is_mendable =
+          executed == US_EXECUTED_NO && !g_error_matches (error, US_ERROR, US_ERROR_UNAVAILABLE);
+
       sentence = error_sentence (error, executed);
-      exchange_fail (exchange, RPC_INVALID_PARAMS, sentence, NULL);
+      exchange_fail (exchange, is_mendable ? RPC_INVALID_PARAMS : RPC_INTERNAL, sentence,
+                     error_data (error, executed));
     }
   else
     exchange_reply (exchange, result_of_error (exchange->revision, error, executed));

@@ -222,15 +222,23 @@ error_sentence (const GError *error, UsExecuted executed)
 }
 
 JsonTree *
-result_of_error (Revision revision, const GError *error, UsExecuted executed)
+error_data (const GError *error, UsExecuted executed)
 {
   g_autofree char *sentence = error_sentence (error, executed);
   g_autofree char *reason = us_error_reason (error);
-  gboolean known = executed == US_EXECUTED_NO;
-  JsonTree *structured = structured_new (known ? "refused" : "unknown", executed, sentence);
+  JsonTree *data =
+      structured_new (executed == US_EXECUTED_NO ? "refused" : "unknown", executed, sentence);
 
-  add_optional (structured, "reason", reason);
-  json_tree_add_string (structured, "message", error->message);
-  return result_new (revision, sentence, structured, TRUE, known ? NOT_DONE : "outcome-unknown",
-                     NULL);
+  add_optional (data, "reason", reason);
+  json_tree_add_string (data, "message", error->message);
+  return data;
+}
+
+JsonTree *
+result_of_error (Revision revision, const GError *error, UsExecuted executed)
+{
+  g_autofree char *sentence = error_sentence (error, executed);
+
+  return result_new (revision, sentence, error_data (error, executed), TRUE,
+                     executed == US_EXECUTED_NO ? NOT_DONE : "outcome-unknown", NULL);
 }

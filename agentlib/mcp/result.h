@@ -28,8 +28,9 @@ JsonTree *result_taken_back (Revision revision, const char *path, const UsStatus
 /* result_too_late: as result_of_status(), of a request that could not be taken back. */
 JsonTree *result_too_late (Revision revision, const char *path, const UsStatus *status);
 
-/* error_sentence: what result_of_error() says first. */
+/* error_sentence: what result_of_error() says first.  error_data: its structuredContent. */
 char *error_sentence (const GError *error, UsExecuted executed);
+JsonTree *error_data (const GError *error, UsExecuted executed);
 
 /* state_is_good: whether a result of @state is no error. */
 gboolean state_is_good (UsState state);

@@ -69,6 +69,46 @@ test_tasks_of_2026 (Child *child, gconstpointer data)
   g_assert_true (true_at (got, "result.result.isError"));
 }
 
+/* No task can be given back: only what did nothing may read as a fault of the call. */
+static void
+test_no_task_of_2025 (Child *child, gconstpointer data)
+{
+  static const struct
+  {
+    const char *method, *name, *code, *state, *executed;
+  } rows[] = {
+    { "GetState", "Unavailable", "-32603", "unknown", "unknown" },
+    { "Watch", "NotFound", "-32603", "unknown", "unknown" },
+    { "Submit", "Unavailable", "-32603", "unknown", "unknown" },
+    { "OpenRun", "Unavailable", "-32603", "refused", "no" },
+    { "Submit", "InvalidArgument", "-32602", "refused", "no" },
+    { "Submit", "Refused", "-32602", "refused", "no" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *name = g_strconcat ("org.undersign1.Error.", rows[i].name, NULL);
+      g_autoptr (JsonTree) answer = NULL;
+
+      g_test_message ("%s %s", rows[i].method, rows[i].name);
+      mock_free (child->mock);
+      child->mock = mock_new (bus_address (child->bus));
+      mock_set_reply (child->mock, "ListRequests",
+                      "([(objectpath '" MOCK_REQUEST "', 'mail.send', 'pending')],)");
+      mock_set_error (child->mock, rows[i].method, name, "limit: as the test wants");
+      child_start (child, LONG, NULL);
+      child_hello (child, "2025-11-25");
+      answer = child_tool (child, "mail_send", ARGUMENTS, ",\"task\":{}");
+      g_assert_null (at (answer, "result"));
+      g_assert_cmpstr (text_at (answer, "error.code"), ==, rows[i].code);
+      g_assert_cmpstr (text_at (answer, "error.data.state"), ==, rows[i].state);
+      g_assert_cmpstr (text_at (answer, "error.data.executed"), ==, rows[i].executed);
+      g_assert_cmpstr (text_at (answer, "error.data.reason"), ==, "limit");
+      g_assert_cmpstr (text_at (answer, "error.data.note"), ==, text_at (answer, "error.message"));
+      g_assert_cmpint (child_end (child), ==, 0);
+    }
+}
+
 /* --- subscriptions/listen --- */
 
 #define LISTEN(id, wanted)                                                                         \
@@ -217,6 +257,7 @@ main (int argc, char *argv[])
     { "listen-to-nothing", test_listen_to_nothing },
     { "listen-is-delivery", test_listen_is_delivery },
     { "listen", test_listen },
+    { "no-task-of-2025", test_no_task_of_2025 },
     { "tasks-of-2025", test_tasks_of_2025 },
     { "tasks-of-2026", test_tasks_of_2026 },
   };
