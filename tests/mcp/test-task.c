@@ -2,6 +2,8 @@
 /* Requests as tasks, in both shapes, and the stream that tells of their end. */
 #include "tests/mcp/child.h"
 
+#include <string.h>
+
 /* --- tasks --- */
 
 static void
@@ -69,6 +71,50 @@ test_tasks_of_2026 (Child *child, gconstpointer data)
   g_assert_true (true_at (got, "result.result.isError"));
 }
 
+/* What each end is called, and what comes with it. */
+static void
+test_ends (Child *child, gconstpointer data)
+{
+  static const struct
+  {
+    const char *state, *executed, *of_2025, *of_2026;
+    gboolean is_error;
+  } rows[] = {
+    { "approved", "no", "working", "working", FALSE },
+    { "executing", "unknown", "working", "working", FALSE },
+    { "done", "yes", "completed", "completed", FALSE },
+    { "failed", "no", "failed", "completed", TRUE },
+    { "unknown", "unknown", "failed", "completed", TRUE },
+    { "denied", "no", "failed", "completed", TRUE },
+    { "expired", "no", "failed", "completed", TRUE },
+    { "refused", "no", "failed", "completed", TRUE },
+    { "withdrawn", "no", "cancelled", "cancelled", FALSE },
+  };
+
+  child_start (child, "", NULL);
+  child_hello (child, "2025-11-25");
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (JsonTree) old = NULL;
+      g_autoptr (JsonTree) new = NULL;
+      gboolean has_result = strcmp (rows[i].of_2026, "completed") == 0;
+
+      g_test_message ("%s", rows[i].state);
+      mock_set_state (child->mock, rows[i].state, rows[i].executed, NULL);
+      old = child_ask (child, REQUEST ("tasks/get", "\"taskId\":\"" MOCK_ID "\""));
+      new = child_ask (child, REQUEST ("tasks/get", "\"taskId\":\"" MOCK_ID "\"," WITH_TASKS));
+      g_assert_cmpstr (text_at (old, "result.status"), ==, rows[i].of_2025);
+      g_assert_cmpstr (text_at (new, "result.status"), ==, rows[i].of_2026);
+      g_assert_null (at (old, "result.result"));
+      g_assert_true ((at (new, "result.result") != NULL) == has_result);
+      if (!has_result)
+        continue;
+      g_assert_cmpint (true_at (new, "result.result.isError"), ==, rows[i].is_error);
+      g_assert_cmpstr (text_at (new, "result.result.structuredContent.executed"), ==,
+                       rows[i].executed);
+    }
+}
+
 /* No task can be given back: only what did nothing may read as a fault of the call. */
 static void
 test_no_task_of_2025 (Child *child, gconstpointer data)
@@ -113,7 +159,7 @@ test_no_task_of_2025 (Child *child, gconstpointer data)
 
 #define LISTEN(id, wanted)                                                                         \
   "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"subscriptions/listen\",\"params\":{" wanted "}" \
-                                                                                               "}"
+  "}"
 #define OTHER_ID "00000000000000000000000000000000"
 
 static const char *
@@ -257,6 +303,7 @@ main (int argc, char *argv[])
     { "listen-to-nothing", test_listen_to_nothing },
     { "listen-is-delivery", test_listen_is_delivery },
     { "listen", test_listen },
+    { "ends", test_ends },
     { "no-task-of-2025", test_no_task_of_2025 },
     { "tasks-of-2025", test_tasks_of_2025 },
     { "tasks-of-2026", test_tasks_of_2026 },
