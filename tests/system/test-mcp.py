@@ -215,6 +215,56 @@ class Mcp(unittest.TestCase):
                 self.check(server.receive(late)["result"], "withdrawn", "no", True)
         self.ran(1)
 
+    # --- as tasks ---
+
+    def test_tasks_of_2025(self):
+        with mcp.Server(AGENT, "--run=tasks-2025", version=mcp.TASKS) as server:
+            def begin(target):
+                task = server.request("tools/call", name="test_rehearse", task={"ttl": 600000},
+                                      arguments={"target": target})["task"]
+                self.assertEqual((task["status"], self.cards()), ("working", [task["taskId"]]))
+                return task["taskId"]
+
+            request = begin("a task of 2025")
+            waiting = server.send("tasks/result", taskId=request)
+            self.assertEqual(server.request("tasks/get", taskId=request)["status"], "working")
+            self.ran(0)
+            self.assertEqual(self.lead.approve(request).status, 0)
+            self.check(server.receive(waiting)["result"], "done", "yes", False)
+            self.assertEqual(server.request("tasks/get", taskId=request)["status"], "completed")
+            self.ran(1)
+            request = begin("a task of 2025 that is cancelled")
+            self.assertEqual(server.request("tasks/cancel", taskId=request)["status"], "cancelled")
+            self.assertEqual(self.cards(), [])
+            self.check(server.request("tasks/result", taskId=request), "withdrawn", "no", True)
+        self.ran(1)
+
+    def test_tasks_of_2026(self):
+        with mcp.Server(AGENT, "--run=tasks-2026", version=mcp.MODERN,
+                        capabilities=mcp.WITH_TASKS) as server:
+            def begin(target):
+                task = server.call("test_rehearse", target=target)
+                self.assertEqual((task["resultType"], task["status"], self.cards()),
+                                 ("task", "working", [task["taskId"]]))
+                return task["taskId"]
+
+            request = begin("a task of 2026")
+            self.assertEqual(server.request("tasks/get", taskId=request)["status"], "working")
+            self.ran(0)
+            self.assertEqual(self.lead.approve(request).status, 0)
+            world.wait_until(lambda: server.request("tasks/get", taskId=request)["status"] !=
+                             "working", "the task has ended")
+            task = server.request("tasks/get", taskId=request)
+            self.assertEqual(task["status"], "completed")
+            self.check(task["result"], "done", "yes", False)
+            self.ran(1)
+            request = begin("a task of 2026 that is cancelled")
+            server.request("tasks/cancel", taskId=request)
+            task = server.request("tasks/get", taskId=request)
+            self.assertEqual((task["status"], self.cards()), ("cancelled", []))
+            self.assertNotIn("result", task)
+        self.ran(1)
+
 
 if __name__ == "__main__":
     tap.main("system/mcp")

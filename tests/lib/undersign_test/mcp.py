@@ -11,23 +11,24 @@ import time
 from . import people
 
 PATIENCE = 120.0
-LEGACY, MODERN = "2025-06-18", "2026-07-28"
+LEGACY, TASKS, MODERN = "2025-06-18", "2025-11-25", "2026-07-28"
 META = "io.modelcontextprotocol/"
+WITH_TASKS = {"extensions": {META + "tasks": {}}}
 
 
 class Server:
     """undersign-mcp of @user with the words @options; a context manager that closes its input."""
 
-    def __init__(self, user, *options, version=LEGACY):
+    def __init__(self, user, *options, version=LEGACY, capabilities=None):
         self.buffer, self.last_id, self.answers = b"", 0, {}
-        self.version = version
+        self.version, self.capabilities = version, capabilities or {}
         started = time.monotonic()
         self.process = subprocess.Popen(
             ["undersign-mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env=people.environment(user), cwd=pwd.getpwnam(user).pw_dir,
             preexec_fn=lambda: people.become(user))
         if version != MODERN:
-            self.request("initialize", protocolVersion=version, capabilities={},
+            self.request("initialize", protocolVersion=version, capabilities=self.capabilities,
                          clientInfo={"name": "test", "version": "1"})
             self.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
         else:
@@ -55,7 +56,7 @@ class Server:
         """Sends a request; its id."""
         self.last_id += 1
         if self.version == MODERN:
-            meta = {META + "protocolVersion": MODERN, META + "clientCapabilities": {}}
+            meta = {META + "protocolVersion": MODERN, META + "clientCapabilities": self.capabilities}
             params["_meta"] = {**meta, **params.get("_meta", {})}
         self.write(json.dumps({"jsonrpc": "2.0", "id": self.last_id, "method": method,
                                "params": params}))
