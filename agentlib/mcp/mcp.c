@@ -2,6 +2,7 @@
 /* Reads the options and serves.  Standard output is the client's alone; all else is an error's. */
 #include "agentlib/mcp/mcp.h"
 
+#include "agentlib/mcp/launched.h"
 #include "agentlib/mcp/print-config.h"
 #include "agentlib/mcp/server.h"
 
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #define EXIT_USAGE 126
+#define EXIT_SERVICE 127
 
 /* The configuration alone goes to standard output, so that it can go into a file. */
 static int
@@ -48,6 +50,11 @@ mcp_run (UsClient *client, guint close_ms, int argc, char **argv)
     }
   if (options.client != NULL)
     return print_config (&options);
+  if (!launched_complete (&options, LAUNCHED_CGROUPS, LAUNCHED_FOLDER, &error))
+    {
+      fprintf (stderr, PROGRAM ": %s\n", error->message);
+      return EXIT_SERVICE;
+    }
   server = server_new (client, &options, close_ms, STDIN_FILENO, STDOUT_FILENO);
   server_run (server);
   return 0;

@@ -6,6 +6,10 @@
  */
 #include "service/launcher/unit.h"
 
+#include "service/launcher/place.h"
+
+#include <string.h>
+
 #define STOP_USEC (5 * G_USEC_PER_SEC)
 #define OOM_SCORE 500
 
@@ -82,6 +86,26 @@ put_environment (GVariantBuilder *builder, const Order *order, const char *home)
   all = g_strv_builder_end (list);
   put (builder, "Environment", g_variant_new_strv ((const char *const *) all, -1));
   put (builder, "ExecSearchPath", g_variant_new_strv (path, -1));
+}
+
+/* What is in the environment, where whatever the command starts finds it without: its claims. */
+static void
+put_claims (GVariantBuilder *builder, const Order *order)
+{
+  const struct
+  {
+    const char *name, *value;
+  } claims[] = { { "undersign.run", order->run }, { "undersign.part", order->part } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (claims); i++)
+    if (claims[i].value != NULL)
+      {
+        GVariant *bytes = g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, claims[i].value,
+                                                     strlen (claims[i].value), sizeof (char));
+        GVariant *claim = g_variant_new ("(s@ay)", claims[i].name, bytes);
+
+        put (builder, "SetCredential", g_variant_new_array (NULL, &claim, 1));
+      }
 }
 
 static void
@@ -284,6 +308,7 @@ unit_properties (const Order *order, const char *bound, const char *tty)
   put_life (&builder, bound);
   put_command (&builder, order);
   put_environment (&builder, order, home);
+  put_claims (&builder, order);
   put_directory (&builder, order, home);
   put_terminal (&builder, tty);
   put_files (&builder, order);

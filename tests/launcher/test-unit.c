@@ -2,6 +2,8 @@
 /* What every unit of an agent has, whatever its owner asks for. */
 #include "service/launcher/unit.h"
 
+#include <string.h>
+
 typedef struct
 {
   const char *name;
@@ -151,6 +153,44 @@ test_environment (void)
 }
 
 static void
+assert_claim (GVariant *properties, guint nth, const char *name, const char *text)
+{
+  g_autoptr (GVariant) value = find (properties, "SetCredential", nth);
+  g_autoptr (GVariant) bytes = NULL;
+  const char *found = NULL;
+  gsize len = 0;
+  const char *data = NULL;
+
+  g_assert_cmpstr (g_variant_get_type_string (value), ==, "a(say)");
+  g_assert_cmpuint (g_variant_n_children (value), ==, 1);
+  g_variant_get_child (value, 0, "(&s@ay)", &found, &bytes);
+  data = g_variant_get_fixed_array (bytes, &len, sizeof (char));
+  g_assert_cmpstr (found, ==, name);
+  g_assert_cmpmem (data, len, text, strlen (text));
+}
+
+/* A client that strips the environment of what it starts can't strip these. */
+static void
+test_claims (void)
+{
+  g_autoptr (Order) order = order_new ();
+  g_autoptr (GVariant) one = NULL;
+  g_autoptr (GVariant) both = NULL;
+  g_autoptr (GVariant) none = NULL;
+
+  one = g_variant_ref_sink (unit_properties (order, "launcher.service", "/dev/pts/7"));
+  assert_claim (one, 0, "undersign.run", "ticket-1");
+  assert_property (one, "SetCredential", 1, NULL);
+  order->part = g_strdup ("licences");
+  both = g_variant_ref_sink (unit_properties (order, "launcher.service", "/dev/pts/7"));
+  assert_claim (both, 1, "undersign.part", "licences");
+  g_clear_pointer (&order->part, g_free);
+  g_clear_pointer (&order->run, g_free);
+  none = g_variant_ref_sink (unit_properties (order, "launcher.service", "/dev/pts/7"));
+  assert_property (none, "SetCredential", 0, NULL);
+}
+
+static void
 test_shares (void)
 {
   g_autoptr (Order) order = order_new ();
@@ -198,6 +238,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher-unit/always", test_always);
   g_test_add_func ("/launcher-unit/limits", test_limits);
   g_test_add_func ("/launcher-unit/environment", test_environment);
+  g_test_add_func ("/launcher-unit/claims", test_claims);
   g_test_add_func ("/launcher-unit/shares", test_shares);
   g_test_add_func ("/launcher-unit/home", test_home);
   g_test_add_func ("/launcher-unit/path", test_path);

@@ -4,9 +4,11 @@
 #include "agentlib/mcp/arguments.h"
 #include "agentlib/mcp/hold.h"
 #include "agentlib/mcp/identity.h"
+#include "agentlib/mcp/launched.h"
 
 #include "dbus/reason.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 static const JsonLimits limits = { 4096, 8, 4096, 64 };
@@ -201,6 +203,102 @@ test_correlators (void)
   g_assert_cmpstr (both, ==, "call c0; threadId t");
 }
 
+/* --- what a launch left --- */
+
+#define UNIT "undersign-launch-0123456789abcdef.service"
+
+static char *
+write_text (const char *folder, const char *name, const char *text, gssize len)
+{
+  char *path = g_build_filename (folder, name, NULL);
+
+  g_assert_true (g_file_set_contents (path, text, len, NULL));
+  return path;
+}
+
+static void
+test_launched (void)
+{
+  static const struct
+  {
+    const char *cgroups, *run, *part;
+  } rows[] = {
+    { "", NULL, NULL },
+    { "0::/\n", NULL, NULL },
+    { "0::/user.slice/session-3.scope\n", NULL, NULL },
+    { "0::/system.slice/undersign-launch-0123456789abcde.service\n", NULL, NULL },
+    { "0::/system.slice/undersign-launch-0123456789abcdef0.service\n", NULL, NULL },
+    { "0::/system.slice/undersign-launch-..%2f..%2f..%2fetc%2.service\n", NULL, NULL },
+    { "0::/system.slice/undersign-launch-0123456789ABCDEF.service\n", NULL, NULL },
+    { "0::/system.slice/x" UNIT "\n", NULL, NULL },
+    { "0::/system.slice/undersign-launch-1111111111111111.service\n", NULL, NULL },
+    { "0::/system.slice/" UNIT "\n", "ticket \u00e9", "licences" },
+    { "0::/system.slice/" UNIT "/below\n", "ticket \u00e9", "licences" },
+    { "4:memory:/x\n1:name=systemd:/system.slice/" UNIT "\n", "ticket \u00e9", "licences" },
+  };
+  g_autofree char *folder = g_dir_make_tmp ("undersign-launched-XXXXXX", NULL);
+  g_autofree char *unit = g_build_filename (folder, UNIT, NULL);
+  g_autofree char *run = NULL;
+  g_autofree char *part = NULL;
+
+  g_assert_cmpint (g_mkdir (unit, 0700), ==, 0);
+  run = write_text (unit, "undersign.run", "ticket \u00e9", -1);
+  part = write_text (unit, "undersign.part", "licences", -1);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *cgroups = write_text (folder, "cgroup", rows[i].cgroups, -1);
+      g_auto (Options) options = { 0 };
+      g_auto (Options) given = { .run = g_strdup ("given") };
+
+      g_test_message ("%s", rows[i].cgroups);
+      g_assert_true (launched_complete (&options, cgroups, folder, NULL));
+      g_assert_cmpstr (options.run, ==, rows[i].run);
+      g_assert_cmpstr (options.part, ==, rows[i].part);
+      g_assert_null (options.call);
+      g_assert_true (launched_complete (&given, cgroups, folder, NULL));
+      g_assert_cmpstr (given.run, ==, "given");
+      g_assert_cmpint (g_unlink (cgroups), ==, 0);
+    }
+  g_assert_cmpint (g_unlink (run) + g_unlink (part) + g_rmdir (unit) + g_rmdir (folder), ==, 0);
+}
+
+/* To serve without what it can't read would be to ask in another run. */
+static void
+test_launched_unreadable (void)
+{
+  static const struct
+  {
+    const char *text;
+    gssize len;
+    const char *reason;
+  } rows[] = {
+    { "", 0, US_REASON_BAD_VALUE },
+    { "\xff", 1, US_REASON_BAD_VALUE },
+    { "a\0b", 3, US_REASON_BAD_VALUE },
+    { NULL, 0, US_REASON_INTERNAL },
+  };
+  g_autofree char *folder = g_dir_make_tmp ("undersign-launched-XXXXXX", NULL);
+  g_autofree char *unit = g_build_filename (folder, UNIT, NULL);
+  g_autofree char *cgroups = write_text (folder, "cgroup", "0::/" UNIT "\n", -1);
+  g_autofree char *run = g_build_filename (unit, "undersign.run", NULL);
+
+  g_assert_cmpint (g_mkdir (unit, 0700), ==, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_auto (Options) options = { 0 };
+      g_autoptr (GError) error = NULL;
+
+      if (rows[i].text != NULL)
+        g_assert_true (g_file_set_contents (run, rows[i].text, rows[i].len, NULL));
+      else
+        g_assert_cmpint (g_mkdir (run, 0700), ==, 0);
+      g_assert_false (launched_complete (&options, cgroups, folder, &error));
+      g_assert_true (us_error_has_reason (error, rows[i].reason));
+      g_assert_cmpint (g_remove (run), ==, 0);
+    }
+  g_assert_cmpint (g_unlink (cgroups) + g_rmdir (unit) + g_rmdir (folder), ==, 0);
+}
+
 /* --- arguments --- */
 
 static GVariant *
@@ -279,6 +377,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/mcp/parts/identity-refused", test_identity_refused);
   g_test_add_func ("/mcp/parts/identity", test_identity);
   g_test_add_func ("/mcp/parts/correlators", test_correlators);
+  g_test_add_func ("/mcp/parts/launched", test_launched);
+  g_test_add_func ("/mcp/parts/launched-unreadable", test_launched_unreadable);
   g_test_add_func ("/mcp/parts/arguments-refused", test_arguments_refused);
   g_test_add_func ("/mcp/parts/arguments", test_arguments);
   return g_test_run ();

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """An agent works in its owner's repository, under a uid of its own; the owner works on."""
 
+import contextlib
 import os
 import shlex
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -67,6 +69,24 @@ for thread in threads: thread.join()
 print("many", *sorted(found))
 """
 
+# A client as they are: its server gets no environment at all.
+CLIENT = """
+import json, subprocess
+server = subprocess.Popen(["/usr/bin/undersign-mcp", "--hold=0"], env={}, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def ask(method, **params):
+    print(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}),
+          file=server.stdin, flush=True)
+    return json.loads(server.stdout.readline())["result"]
+def call(name, **arguments):
+    return ask("tools/call", name=name, arguments=arguments)["structuredContent"]
+ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "x", "version": "1"})
+request = call("test_rehearse", target="a run")
+print(request["state"], call("request_cancel", request_id=request["request_id"])["state"])
+server.stdin.close()
+print(server.wait())
+"""
+
 
 def owner(*argv, status=0):
     done = people.run_as(OWNER, list(argv))
@@ -102,6 +122,12 @@ def properties(*names):
     """Of the only unit there is."""
     name = units()[0].split()[0]
     return {key: booted.unit(name, key) for key in names}
+
+
+def runs():
+    with contextlib.closing(sqlite3.connect("file:/var/lib/undersign/queue.db?mode=ro",
+                                            uri=True)) as queue:
+        return set(queue.execute("SELECT uid, label, part, initiator FROM runs"))
 
 
 def running():
@@ -203,6 +229,12 @@ class Launch(unittest.TestCase):
         self.assertIn(said[-2], ("StopUnit InteractiveAuthorizationRequired", "StopUnit AccessDenied"))
         self.assertLessEqual(set(said[-1].split()), {"many", "LimitExceeded", "Refused"})
         self.assertIn("served", launch("--no-run", "--", "echo", "served"))
+
+    def test_5_the_run_is_found_without_the_environment(self):
+        before = runs()
+        said = launch("--run=ticket-9", "--", "python3", "-c", CLIENT)
+        self.assertEqual(said.split(), ["pending", "withdrawn", "0"], said)
+        self.assertEqual(runs() - before, {(booted.uid_of(AGENT), "ticket-9", "main", OWNER)})
 
     def test_6_a_home_that_stays(self):
         launch("--", "sh", "-c", "echo mine > ~/note; chmod 600 ~/note")
