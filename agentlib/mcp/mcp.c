@@ -6,6 +6,7 @@
 #include "agentlib/mcp/print-config.h"
 #include "agentlib/mcp/server.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -16,11 +17,14 @@
 static int
 print_config (const Options *options)
 {
+  const struct passwd *entry = getpwuid (getuid ());
+  g_autofree char *user =
+      g_strdup_printf ("%s (uid %u)", entry != NULL ? entry->pw_name : "nobody", (guint) getuid ());
   g_autofree char *config = NULL;
   g_autofree char *notes = NULL;
   g_autoptr (GError) error = NULL;
 
-  if (!config_text (options->client, options, &config, &notes, &error))
+  if (!config_text (options->client, options, user, &config, &notes, &error))
     {
       fprintf (stderr, PROGRAM ": %s\n", error->message);
       return EXIT_USAGE;

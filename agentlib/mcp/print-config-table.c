@@ -15,17 +15,20 @@ const ConfigClient config_clients[] = {
   { .name = "claude",
     .title = "Claude Code",
     .form = CONFIG_MCP_SERVERS,
+    .command = "claude",
     .file = ".mcp.json in the project, or \"mcpServers\" of ~/.claude.json",
     .hold = 240,
+    .time_out = 300,
     .allow = "\"permissions\": { \"allow\": [\"mcp__undersign\"] } in .claude/settings.json",
     .limit =
-        "it waits for hours; MCP_TOOL_TIMEOUT (milliseconds), if set in its environment, must be "
-        "more than the hold",
+        "without the \"timeout\" it waits for hours, or for MCP_TOOL_TIMEOUT (milliseconds) of "
+        "its environment",
     .wake = IN_BACKGROUND ", which continues its turn; or a Stop hook that ends with status 2 and "
                           "says on standard error what is to be done" },
   { .name = "codex",
     .title = "Codex",
     .form = CONFIG_TOML,
+    .command = "codex --sandbox danger-full-access",
     .file = "~/.codex/config.toml",
     .hold = 240,
     .time_out = 300,
@@ -37,6 +40,7 @@ const ConfigClient config_clients[] = {
   { .name = "gemini",
     .title = "Gemini CLI",
     .form = CONFIG_MCP_SERVERS,
+    .command = "gemini",
     .file = "~/.gemini/settings.json, or .gemini/settings.json in the project",
     .hold = 240,
     .time_out = 300,
@@ -52,6 +56,8 @@ const ConfigClient config_clients[] = {
     .is_graphical = TRUE,
     .instead = "open the folder by Remote-SSH in the agent's own account, with this file in the "
                "workspace there: its servers and its tools then run as the agent",
+    .allow =
+        "no file says it: its command \"Chat: Manage Tool Approval\" allows all tools of a server",
     .limit = "its time-out can't be set; some calls were cancelled after five minutes",
     .wake = "nothing is known that does; its person asks it to go on" },
   { .name = "cursor",
@@ -60,8 +66,9 @@ const ConfigClient config_clients[] = {
     .file = ".cursor/mcp.json in the project, or ~/.cursor/mcp.json",
     .hold = 50,
     .is_graphical = TRUE,
-    .instead = "run its command-line agent in the agent's own account, or open the folder there by "
-               "Remote-SSH",
+    .instead =
+        "run its command-line agent by \"undersign launch NAME -- cursor-agent\", or open the "
+        "folder in the agent's own account by Remote-SSH",
     .allow = "\"mcpAllowlist\": [\"undersign:*\"] in ~/.cursor/permissions.json",
     .limit = "its time-out can't be set",
     .wake =
@@ -72,14 +79,17 @@ const ConfigClient config_clients[] = {
     .file = "claude_desktop_config.json, by its settings for developers",
     .hold = 50,
     .is_graphical = TRUE,
-    .instead = "use a client that runs in a terminal",
+    .instead = "use a client that runs in a terminal, by \"undersign launch NAME -- CLIENT\"",
+    .allow = "it has no list in a file: its own question has an answer that lasts, for each tool",
     .limit = "its time-out of a minute or four can't be set",
     .wake = "nothing is known that does; its person asks it to go on" },
   { .name = "json",
     .title = "Any other client",
     .form = CONFIG_MCP_SERVERS,
+    .command = "CLIENT",
     .file = "where it has its \"mcpServers\"",
     .hold = 4,
+    .allow = "see its own pages for a list of tools that it need not ask about",
     .limit = "some clients give up after five seconds; where more is known, --hold may be longer",
     .wake = IN_BACKGROUND },
   { .name = NULL },

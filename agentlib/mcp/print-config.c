@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a client's configuration.  It looks at nothing but its arguments: no file, no environment
- * and no user; what it says of users is what must be so, and whether it is, the service sees by the
+ * Writes a client's configuration.  It looks at nothing but its arguments, no file and no
+ * environment; what it says of users is what must be so, and whether it is, the service sees by the
  * bus.
  */
 #include "agentlib/mcp/print-config.h"
@@ -153,9 +153,13 @@ note (GString *text, const char *about, const char *what)
 }
 
 static char *
-notes_text (const ConfigClient *client, const Options *options)
+notes_text (const ConfigClient *client, const Options *options, const char *user)
 {
   GString *text = g_string_new (NULL);
+  g_autofree char *who =
+      g_strdup_printf ("the agent's, as whom the client must run; any other is refused. This was "
+                       "printed by %s",
+                       user);
 
   g_string_append_printf (text, "%s:\n", client->title);
   if (client->is_graphical)
@@ -167,10 +171,13 @@ notes_text (const ConfigClient *client, const Options *options)
                 "that.\n");
       note (text, "Instead:", client->instead);
     }
-  else
-    note (text, "User:",
-          "start the client as the agent's user; it starts " PROGRAM
-          " as that user, too. Any other user is refused");
+  note (text, "User:", who);
+  if (client->command != NULL)
+    g_string_append_printf (
+        text,
+        "  Start:       undersign launch NAME -- %s\n"
+        "               by the owner of the agent NAME, whose run it is then.\n",
+        client->command);
   note (text, "File:", client->file);
   note (text, "Questions:", client->allow);
   if (client->member != NULL)
@@ -185,8 +192,12 @@ notes_text (const ConfigClient *client, const Options *options)
 }
 
 gboolean
-config_text (
-    const char *client, const Options *options, char **out_config, char **out_notes, GError **error)
+config_text (const char *client,
+             const Options *options,
+             const char *user,
+             char **out_config,
+             char **out_notes,
+             GError **error)
 {
   const ConfigClient *known = find_client (client, error);
 
@@ -194,6 +205,6 @@ config_text (
     return FALSE;
   *out_config =
       known->form == CONFIG_TOML ? toml_text (known, options) : json_text (known, options);
-  *out_notes = notes_text (known, options);
+  *out_notes = notes_text (known, options, user);
   return TRUE;
 }

@@ -19,14 +19,16 @@ typedef struct
 {
   const char *name, *title;
   ConfigForm form;
-  const char *file;     /* where the configuration goes */
-  guint hold, time_out; /* seconds; @time_out: as configured; 0 where it can't be */
+  const char *command;   /* what starts it in a terminal; NULL for a graphical one */
+  const char *file;      /* where the configuration goes */
+  guint hold, time_out;  /* seconds; @time_out: as configured; 0 where it can't be */
   gboolean is_graphical; /* it runs in a person's session, as that person */
   const char *instead;   /* of a graphical one: how its agent gets a user of its own */
-  const char *member, *value; /* a member of the configuration that keeps the client from asking, too */
-  const char *allow;     /* the same, where it is another file's */
-  const char *limit;     /* on its time-out */
-  const char *wake;      /* how an answer reaches it after its turn */
+  const char *member,
+      *value;        /* a member of the configuration that keeps the client from asking, too */
+  const char *allow; /* the same, where it is another file's */
+  const char *limit; /* on its time-out */
+  const char *wake;  /* how an answer reaches it after its turn */
 } ConfigClient;
 
 /* config_clients: all that are known, ended by one without a name. */
@@ -36,6 +38,7 @@ extern const ConfigClient config_clients[];
  * config_text: a function of its arguments and the table alone.
  * @client: a name
  * @options: what goes into the configuration
+ * @user: who it is printed by
  * @out_config: (out) (transfer full): the file's text
  * @out_notes: (out) (transfer full): what a person must know beside it
  *
@@ -43,6 +46,7 @@ extern const ConfigClient config_clients[];
  */
 gboolean config_text (const char *client,
                       const Options *options,
+                      const char *user,
                       char **out_config,
                       char **out_notes,
                       GError **error);

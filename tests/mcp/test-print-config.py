@@ -19,7 +19,7 @@ from undersign_test import tap  # noqa: E402
 PROGRAM, COMMAND = os.path.abspath(sys.argv[1]), sys.argv[2] + "/undersign-mcp"
 # By client: where the server stands, what there is but the command, and the seconds that it waits.
 CLIENTS = {
-    "claude": ("mcpServers", {"args": ["--hold=240"], "env": {}}, None),
+    "claude": ("mcpServers", {"args": ["--hold=240"], "env": {}, "timeout": 300000}, 300),
     "codex": ("mcp_servers", {"args": ["--hold=240"], "env": {},
                               "env_vars": ["UNDERSIGN_RUN", "UNDERSIGN_PART"],
                               "tool_timeout_sec": 300,
@@ -38,7 +38,8 @@ GOLDEN = {
     "undersign": {
       "command": "COMMAND",
       "args": ["--hold=240"],
-      "env": { "UNDERSIGN_RUN": "ticket \\"4711\\"", "UNDERSIGN_PART": "licences" }
+      "env": { "UNDERSIGN_RUN": "ticket \\"4711\\"", "UNDERSIGN_PART": "licences" },
+      "timeout": 300000
     }
   }
 }
@@ -115,7 +116,7 @@ class Config(unittest.TestCase):
         for client, (_, members, waits) in CLIENTS.items():
             if waits is not None:
                 self.assertLess(int(members["args"][0].removeprefix("--hold=")), waits, client)
-        for client in ("codex", "gemini"):
+        for client in ("claude", "codex", "gemini"):
             self.assertIn("Hold:", self.printed(client, "--hold=300")[1])
 
     def test_no_boundary(self):
@@ -124,13 +125,32 @@ class Config(unittest.TestCase):
             notes = self.printed(client)[1]
             self.assertEqual("NO BOUNDARY" in notes, client in GRAPHICAL, client)
             self.assertEqual("Instead:" in notes, client in GRAPHICAL, client)
-            self.assertEqual("as the agent's user" in notes, client not in GRAPHICAL, client)
             self.assertIn("File:", notes)
 
+    def test_whose_user(self):
+        """Each is told whose user it must be and who printed it; in a terminal, what starts it."""
+        for client, command in (("claude", "claude"), ("codex", "codex "), ("gemini", "gemini"),
+                                ("json", "CLIENT"), ("vscode", None), ("cursor", None),
+                                ("claude-desktop", None)):
+            notes = self.printed(client)[1]
+            self.assertIn(f"(uid {os.getuid()})", notes)
+            self.assertIn("User:        the agent's, as whom the client must run", notes)
+            self.assertEqual("Start:" in notes, client not in GRAPHICAL, client)
+            if command:
+                self.assertIn(f"undersign launch NAME -- {command}", notes)
+            elif client != "vscode":
+                self.assertIn("by \"undersign launch NAME -- ", notes)
+
     def test_the_clients_own_list(self):
-        for client, line in (("claude", "mcp__undersign"), ("cursor", "undersign:*"),
-                             ("codex", "keeps it from asking"), ("gemini", "keeps it from asking")):
-            self.assertIn(line, self.printed(client)[1])
+        found = {client: [line for line in self.printed(client)[1].splitlines()
+                          if line.strip().startswith("Questions:")] for client in CLIENTS}
+        for client, words in (("claude", "mcp__undersign"), ("cursor", "undersign:*"),
+                              ("codex", "keeps it from asking"), ("gemini", "keeps it from asking"),
+                              ("vscode", "Chat: Manage Tool Approval"),
+                              ("claude-desktop", "no list in a file"), ("json", "its own pages")):
+            self.assertEqual(len(found.pop(client)), 1, client)
+            self.assertIn(words, self.printed(client)[1])
+        self.assertEqual(found, {}, "a client without a line")
 
 
 if __name__ == "__main__":
