@@ -8,6 +8,7 @@ Prints one line a breach, FILE:LINE: rule: text, and exits 1 where there is one.
 file of the tree but foreign data and builds; it changes nothing.
 """
 import ast
+import json
 import os
 import re
 import sys
@@ -184,13 +185,49 @@ def check_file(root, path):
         yield from check_python_functions(text)
 
 
+def pins_of(folder):
+    """(package, version) of each that a client of tests/clients asks for by name."""
+    found = set()
+    if os.path.exists(f"{folder}/requirements.in"):
+        with open(f"{folder}/requirements.in", encoding="utf-8") as file:
+            found.update(re.findall(r"^([\w.-]+)(?:\[[\w,-]+\])?==([\w.]+)$", file.read(), re.M))
+    if os.path.exists(f"{folder}/package.json"):
+        with open(f"{folder}/package.json", encoding="utf-8") as file:
+            found.update(json.load(file).get("dependencies", {}).items())
+    return found
+
+
+def check_clients(root):
+    """README's table of clients says what is pinned, of each client that there is."""
+    clients, rows = os.path.join(root, "tests/clients"), []
+    if not os.path.isdir(clients):
+        return
+    pins = {name: pins_of(f"{clients}/{name}") for name in sorted(os.listdir(clients))}
+    with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
+        text = file.read()
+    start = text.find("| framework | version |")
+    for number, line in enumerate(text[start:].split("\n") if start >= 0 else [],
+                                  text[:start].count("\n") + 1):
+        if not line.startswith("|"):
+            break
+        cells = [cell.strip() for cell in line.split("|")]
+        said = {tuple(pair.rsplit(" ", 1)) for pair in cells[2].split(", ") if " " in pair}
+        if said:
+            rows.append(said)
+            if not any(said <= pinned for pinned in pins.values()):
+                yield "README.md:%d: pin: no client pins %s" % (number, cells[2])
+    for name, pinned in pins.items():
+        if pinned and not any(said <= pinned for said in rows):
+            yield "README.md:1: pin: the table of clients has no row for %s" % name
+
+
 def lint(root):
     """The breaches of a tree, one line each; a tree without files is one."""
     paths = list(tree_files(root))
     if not paths:
         return ["%s holds no files" % root]
     return ["%s:%d: %s: %s" % ((path,) + breach)
-            for path in paths for breach in check_file(root, path)]
+            for path in paths for breach in check_file(root, path)] + list(check_clients(root))
 
 
 def main():

@@ -155,6 +155,21 @@ class TestLint(unittest.TestCase):
                 self.assert_breach({**files, ".github/AUDIT.md": text + "\n"},
                                    ".github/AUDIT.md:1: place: ")
 
+    def test_pins_of_clients(self):
+        head = "| framework | version | result |\n| --- | --- | --- |\n"
+        pinned = "# SPDX-License-Identifier: LGPL-2.1-or-later\nit[more]==1.2.3\nother==4\nthird\n"
+        files = {"tests/clients/it/requirements.in": pinned,
+                 "tests/clients/node/package.json": '{"dependencies": {"@a/node": "7.0.1"}}'}
+        node = "| Node | @a/node 7.0.1 | well |\n"
+        for row in ("| It | it 1.2.3 | well |\n", "| It | it 1.2.3, other 4 | well |\n"):
+            self.assert_clean({**files, "README.md": head + row + node})
+        none = "README.md:1: pin: the table of clients has no row for it"
+        self.assert_breach({**files, "README.md": head + node}, none)
+        for row in ("it 1.2.4", "it 1.2.3, @a/node 7.0.1"):
+            with self.subTest(row=row):
+                self.assert_breach({**files, "README.md": f"{head}| It | {row} | well |\n{node}"},
+                                   f"README.md:3: pin: no client pins {row}", none)
+
     def test_foreign_and_builds(self):
         self.assert_clean({"tests/vectors/it.c": "\n", "build/meson-private/x": "", "build/it.c": "\n"})
 
