@@ -38,8 +38,8 @@ die_with_parent (gpointer data)
   prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
 
-void
-child_start (Child *child, const char *line, const char *variable)
+static void
+start_at (Child *child, const char *address, const char *line, const char *variable)
 {
   g_autofree char *uid = g_strdup_printf ("%u", getuid ());
   g_auto (GStrv) words = g_strsplit (line, " ", -1);
@@ -49,7 +49,7 @@ child_start (Child *child, const char *line, const char *variable)
   g_autoptr (GError) error = NULL;
 
   g_ptr_array_add (argv, (gpointer) g_getenv ("TEST_MCP"));
-  g_ptr_array_add (argv, (gpointer) bus_address (child->bus));
+  g_ptr_array_add (argv, (gpointer) address);
   g_ptr_array_add (argv, uid);
   for (guint i = 0; words[i] != NULL; i++)
     if (words[i][0] != '\0')
@@ -61,6 +61,18 @@ child_start (Child *child, const char *line, const char *variable)
                             die_with_parent, NULL, &child->pid, &child->in, &child->out, NULL,
                             &error);
   g_assert_no_error (error);
+}
+
+void
+child_start (Child *child, const char *line, const char *variable)
+{
+  start_at (child, bus_address (child->bus), line, variable);
+}
+
+void
+child_start_apart (Child *child)
+{
+  start_at (child, "unix:path=/no/such/bus", "", NULL);
 }
 
 void

@@ -9,6 +9,12 @@
 
 #define LIST REQUEST ("tools/list", "\"cache\":true," MODERN_META (""))
 
+static const char *
+disposition_of (const JsonTree *answer)
+{
+  return json_tree_get_string (at (answer, "result._meta"), META_OWN "disposition");
+}
+
 /* --- what does not run --- */
 
 static void
@@ -32,6 +38,7 @@ test_bad_arguments (Child *child, gconstpointer data)
 
       g_assert_true (true_at (answer, "result.isError"));
       g_assert_cmpstr (text_at (answer, "result.structuredContent.executed"), ==, "no");
+      g_assert_cmpstr (disposition_of (answer), ==, "denied-not-executed");
     }
   g_assert_cmpuint (mock_calls (child->mock, "Submit"), ==, 0);
 }
@@ -82,9 +89,34 @@ test_refusals (Child *child, gconstpointer data)
       answer = child_tool (child, "mail_send", ARGUMENTS, "");
       g_assert_true (true_at (answer, "result.isError"));
       g_assert_cmpstr (text_at (answer, "result.structuredContent.executed"), ==, rows[i].executed);
+      g_assert_cmpstr (disposition_of (answer), ==,
+                       strcmp (rows[i].executed, "no") == 0 ? "denied-not-executed"
+                                                            : "outcome-unknown");
       g_assert_cmpstr (text_at (answer, "result.structuredContent.reason"), ==, "limit");
       g_assert_cmpint (child_end (child), ==, 0);
     }
+}
+
+/* There is no bus: nothing was asked for, and the results say so. */
+static void
+test_unreachable (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) list = NULL;
+  g_autoptr (JsonTree) call = NULL;
+  g_autoptr (JsonTree) status = NULL;
+
+  child_start_apart (child);
+  child_hello (child, "2025-06-18");
+  list = child_ask (child, REQUEST ("tools/list", ""));
+  g_assert_cmpstr (text_at (list, "error.code"), ==, "-32603");
+  call = child_tool (child, "mail_send", ARGUMENTS, "");
+  g_assert_true (true_at (call, "result.isError"));
+  g_assert_cmpstr (text_at (call, "result.structuredContent.state"), ==, "refused");
+  g_assert_cmpstr (text_at (call, "result.structuredContent.executed"), ==, "no");
+  g_assert_cmpstr (disposition_of (call), ==, "denied-not-executed");
+  status = child_tool (child, "request_status", "{\"request_id\":\"" MOCK_ID "\"}", "");
+  g_assert_cmpstr (text_at (status, "result.structuredContent.executed"), ==, "unknown");
+  g_assert_cmpstr (disposition_of (status), ==, "outcome-unknown");
 }
 
 /* Submit() ended without an answer: what the service has now decides what is said. */
@@ -182,6 +214,9 @@ test_list (Child *child, gconstpointer data)
   g_assert_cmpstr (text_at (list, "result.cacheScope"), ==, "private");
   g_assert_nonnull (at (list, "result.tools.0.inputSchema.properties.to"));
   g_assert_null (at (list, "result.tools.0.inputSchema.properties.list"));
+  /* How long a call is held that says nothing of it. */
+  g_assert_cmpstr (text_at (list, "result.tools.2.inputSchema.properties.wait_ms.maximum"), ==,
+                   "4000");
   g_assert_cmpuint (mock_calls (child->mock, "OpenRun"), ==, 0);
   g_assert_cmpuint (mock_calls (child->mock, "Submit"), ==, 0);
 }
@@ -274,6 +309,7 @@ test_status_and_cancel (Child *child, gconstpointer data)
       g_assert_true (true_at (status, "result.isError"));
       g_assert_true (true_at (cancel, "result.isError"));
       g_assert_cmpstr (text_at (status, "result.structuredContent.executed"), ==, "unknown");
+      g_assert_cmpstr (disposition_of (status), ==, "outcome-unknown");
     }
   g_assert_cmpuint (mock_calls (child->mock, NULL), ==, 0);
 
@@ -351,6 +387,36 @@ test_identity (Child *child, gconstpointer data)
   check_run (child, "", "'part': <'licences'>", "{}");
 }
 
+/* A client's name is no claim, whatever it calls itself and wherever. */
+static void
+test_identity_of_a_client (Child *child, gconstpointer data)
+{
+  static const char hello[] =
+      REQUEST ("initialize",
+               "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{"
+               "\"name\":\"from-client\",\"version\":\"from-client\",\"title\":\"from-client\","
+               "\"org.undersign1/run\":\"from-client\",\"run\":\"from-client\"}");
+  static const char named[] =
+      ",\"_meta\":{\"" META_MCP "clientInfo\":{\"name\":\"from-client\",\"version\":\"1\","
+      "\"org.undersign1/call\":\"from-client\"}}";
+  g_autoptr (JsonTree) greeted = NULL;
+
+  child_start (child, "--hold=0", "UNDERSIGN_CALL=c9");
+  greeted = child_ask (child, hello);
+  g_assert_nonnull (at (greeted, "result"));
+  for (gsize i = 0; i < 2; i++)
+    {
+      g_autofree char *run = NULL;
+      g_autofree char *submit = NULL;
+
+      check_run (child, i == 0 ? "" : named, "(@a{sv} {},)", "'claim': <'call c9'>");
+      run = mock_body (child->mock, "OpenRun");
+      submit = mock_body (child->mock, "Submit");
+      g_assert_null (strstr (run, "from-client"));
+      g_assert_null (strstr (submit, "from-client"));
+    }
+}
+
 /* --- files --- */
 
 static void
@@ -391,6 +457,8 @@ main (int argc, char *argv[])
     { "status-and-cancel", test_status_and_cancel },
     { "progress", test_progress },
     { "identity", test_identity },
+    { "identity-of-a-client", test_identity_of_a_client },
+    { "unreachable", test_unreachable },
     { "files", test_files },
   };
 

@@ -255,10 +255,27 @@ test_no_reader (Child *child, gconstpointer data)
   close (child->out);
 }
 
+/* Until there is a request for tools it needs no bus. */
+static void
+test_greets_without_a_bus (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) found = NULL;
+  g_autoptr (JsonTree) pong = NULL;
+
+  child_start_apart (child);
+  child_hello (child, "2025-11-25");
+  pong = child_ask (child, REQUEST ("ping", ""));
+  g_assert_nonnull (at (pong, "result"));
+  found = child_ask (child, REQUEST ("server/discover", MODERN_META ("")));
+  g_assert_nonnull (at (found, "result.supportedVersions"));
+  g_assert_cmpint (child_end (child), ==, 0);
+}
+
 int
 main (int argc, char *argv[])
 {
   static const ChildTest tests[] = {
+    { "greets-without-a-bus", test_greets_without_a_bus },
     { "bad-lines", test_bad_lines },
     { "long-line", test_long_line },
     { "silence", test_silence },
