@@ -5,6 +5,7 @@ A  a call with twelve texts of 80 bytes to a GDBus service that does nothing
 C  one durable commit of one row of 1 KiB, SQLite with a write-ahead log, on the same disk
 V  fido_assert_verify(), ES256          S  posix_spawn() of /bin/true, and waiting for it
 U  sudo -n true, by rule                X  pkexec true, by rule
+T  /bin/true started by Python, to its end; beside it undersign-mcp, to its first answer
 """
 
 import os
@@ -58,6 +59,7 @@ GOALS = [
     ("Approve to module entered / U", lambda m: m["entered"] / m["U"], 0.5, False),
     ("Approve to module entered / X", lambda m: m["entered"] / m["X"], 0.2, False),
     ("rate of 32 agents / of empty calls", lambda m: m["crowd-empty"] / m["crowd-submit"], 0.5, True),
+    ("undersign-mcp to its first answer / T", lambda m: m["first"] / m["T"], 20, False),
     ("audit verified / flat SHA-256, speed", lambda m: m["flat"] / m["audit"], 0.5, True),
 ]
 # what is measured: key, role, measure, times a round, rest, key of the second clock
@@ -72,6 +74,30 @@ SERIES = [
     ("crowd-submit", "crowd", "crowd-submit", 8, 0, None),
     ("audit", "root", "audit", 1, 0, "flat"),
 ]
+
+
+HELLO = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+STARTED = {"T": ["/bin/true"], "first": ["/usr/bin/undersign-mcp"]}
+
+
+def first_answer(argv):
+    """Microseconds until a program that is just started has said a line, or ended."""
+    started = time.monotonic()
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            process.stdin.write(HELLO)
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass  # /bin/true reads nothing
+        line = process.stdout.readline()
+        taken = time.monotonic() - started
+        if not line and argv is not STARTED["T"]:
+            raise RuntimeError(f"{argv[0]} said nothing")
+        try:
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+    return taken * 1e6
 
 
 def write(path, text, mode=0o644):
@@ -181,6 +207,8 @@ class Bench:
                 self.stations["agent"].ask("withdraw", 0)
             if measure == "approve":  # which has ended them
                 self.stations["agent"].ask("forget", 0)
+        for key, argv in STARTED.items() if not wanted else ():
+            found[key] = statistics.median(first_answer(argv) for _ in range(10))
         return found
 
     def rounds_of(self, wanted=None):
