@@ -212,6 +212,8 @@ class Library(unittest.TestCase):
         self.assertEqual((card.pop("version"), known.faults("undersign pending", {
             "cards": [card], "version": "1"})), ("1", []))
         self.assertEqual(agent.json("withdraw", request)[0], 0)
+        ended = self.printed(LEAD, "undersign", "show", request)
+        self.assertEqual((known.faults("undersign show", ended), ended["state"]), ([], "withdrawn"))
         self.assertNotEqual(known.faults("undersignctl status", {"version": "1"}), [])
         self.assertNotEqual(known.faults("undersign-agent list", {"requests": [], "version": "1"}), [])
 

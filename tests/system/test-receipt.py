@@ -15,7 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import authenticator, bus, people, person, policy, tap, world  # noqa: E402
+from undersign_test import authenticator, bus, people, person, policy, shapes, tap, world  # noqa: E402
 
 LEAD, KIM = "it.lead", "hr.kim"
 REFUSED, NOT_PROVEN, USAGE = 1, 6, 126
@@ -111,10 +111,19 @@ class Receipt(unittest.TestCase):
         options = [] if form is None else [f"--format={form}"]
         return people.run_as(user, ["undersign", "receipt", request, *options])
 
-    def verify(self, path, *keys):
-        return subprocess.run(["undersign", "receipt", "verify", path,
+    def verify(self, path, *keys, form="text"):
+        return subprocess.run(["undersign", "receipt", "verify", path, f"--format={form}",
                                *[f"--key={key}" for key in keys]],
                               capture_output=True, text=True, check=False, timeout=120)
+
+    def check_report(self, path, outcome, *keys):
+        """What verify prints for programs is as the page says, and says the same."""
+        done = self.verify(path, *keys, form="json")
+        found = json.loads(done.stdout)
+        self.assertEqual(shapes.Shapes().faults("undersign receipt verify", found), [], found)
+        self.assertEqual((done.returncode == 0, found["request"], found["state"]),
+                         (found["proven"], outcome["request"], outcome["state"]))
+        self.assertEqual(found["proven"], bool(keys))
 
     def write(self, text, suffix=""):
         path = f"{self.folder.name}/receipt{suffix}"
@@ -134,6 +143,8 @@ class Receipt(unittest.TestCase):
         proven = self.verify(path, self.host_key(), *keys)
         self.assertEqual(proven.returncode, 0, proven.stdout + proven.stderr)
         self.assertIn(state, proven.stdout)
+        self.check_report(path, outcome)
+        self.check_report(path, outcome, self.host_key(), *keys)
         unproven = self.verify(path)
         self.assertEqual(unproven.returncode, NOT_PROVEN, unproven.stderr)
         for form, start in (("text", ""), ("html", "<!DOCTYPE html>")):
