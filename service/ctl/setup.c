@@ -52,7 +52,8 @@ agent_fault (const char *name)
 {
   if (name[0] < 'a' || name[0] > 'z' || strlen (name) > AGENT_MAX ||
       strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen (name))
-    return "it is of small letters, digits and hyphens, 24 at most, and a letter comes first";
+    return "it is of small letters, digits and hyphens, " G_STRINGIFY (AGENT_MAX) " at most, and a "
+           "letter comes first";
   return NULL;
 }
 
