@@ -54,6 +54,15 @@ class Install(unittest.TestCase):
             self.assertEqual((status.st_uid, status.st_gid), (0, 0), path)
             self.assertEqual(status.st_mode & 0o7022, 0, f"{path} {oct(status.st_mode)}")
 
+    def test_the_catalogue_is_inert(self):
+        """What ships beside the policy is none of it: nothing can be asked for before somebody says so."""
+        self.assertIn("mail.send.action", os.listdir("/usr/share/undersign/catalogue"))
+        done = subprocess.run(["undersignctl", "policy", "check", "--json"], capture_output=True,
+                              text=True, check=False)
+        found = json.loads(done.stdout)
+        self.assertEqual([found.get(name) for name in ("valid", "actions", "agents", "rules")],
+                         [True, "0", "0", "0"], done)
+
     def test_each_program_has_its_page(self):
         for program in programs():
             name = os.path.basename(program)
