@@ -45,6 +45,14 @@ Actions=test.look
 Decision=allow
 Limit=1000/1d all-agents
 """}
+# Whose framework has a pause of its own that can be driven; of those, who can go back to where it was
+# before, and whose yes may carry other arguments.  A program that answers these words is in the list.
+PAUSES = {
+    "pause": ("agent-framework", "agno", "crewai", "google-adk", "langgraph-js", "langgraph-python",
+              "mastra", "openai-agents-js", "openai-agents-python", "pydantic-ai"),
+    "rollback": ("langgraph-python", "openai-agents-python", "pydantic-ai"),
+    "override": ("pydantic-ai",),
+}
 # One agent stands for many here, and a person denies it something time and again.
 LIMITS = "[Limits]\nPending=32\nSubmitsPerMinute=6000\nRunsPerMinute=6000\nDenials=0\n"
 
@@ -260,11 +268,15 @@ class Scenarios:
     def tests(self):
         """Their names; those of a pause, or of the conformance suite, where its program has such."""
         with open(self.argv[-1], encoding="utf-8") as file:
-            words = set(re.findall(r"\w+", file.read()))
-        if "conform" in words:
+            text = file.read()
+        if "conform" in text:
             return ["conformance"]
+        for word, clients in PAUSES.items():
+            answers = re.search(rf'"{word}": |async {word}\(', text) is not None
+            assert answers == (self.name in clients), f"{self.name}: is there a {word} or not?"
         return [name for name in vars(Scenarios) if name.startswith("test_")
-                and ("pause" in words or not name.startswith("test_pause"))]
+                and all(self.name in clients for word, clients in PAUSES.items()
+                        if name.startswith(f"test_{word}_"))]
 
     def client(self, test, **options):
         return Client(self.argv, f"{self.name}-{test}", **options)
@@ -392,7 +404,9 @@ class Scenarios:
                 try:
                     client.send("call", tool="mail_send", arguments=wanted)
                     while (answer := client.answer(0.1)) is None:
-                        seen = seen or self.scene.cards() != []
+                        cards = self.scene.cards()
+                        assert len(cards) <= 1, f"a retry made another card: {cards}"
+                        seen = seen or cards != []
                 except Ended:  # too short a time for it to reach its server
                     return False
                 told = Told(answer)
@@ -446,9 +460,18 @@ class Scenarios:
             self.approve(request, wanted["subject"], "Bcc          none")
             self.told(self.ended(client, request), "done", "yes")
             self.effects_are(before, ran)
-            changed = self.resumed(client, bcc, before, request)
-            if changed:
-                assert "mallory@example.com" in self.scene.card(changed)
+            # One more recipient, another one, and one argument left out.
+            bare = {name: value for name, value in wanted.items() if name != "body"}
+            denied = []
+            for change in (bcc, {**wanted, "to": ["mallory@example.com"]}, bare):
+                if denied:
+                    self.paused(client, wanted)
+                changed = self.resumed(client, change, before, request, *denied)
+                denied.append(changed)
+                if changed is None:
+                    continue
+                card = self.scene.card(changed)
+                assert ("mallory@example.com" in card) == ("mallory" in json.dumps(change)), card
                 self.deny(changed)
                 self.told(self.ended(client, changed), "denied", "no")
             # The file is another when it goes on; then nothing is.
@@ -456,7 +479,7 @@ class Scenarios:
             for text in ("another report", "the report"):
                 self.paused(client, wanted)
                 self.scene.write_report(text)
-                waiting.append(self.resumed(client, wanted, before, request, changed, *waiting))
+                waiting.append(self.resumed(client, wanted, before, request, *denied, *waiting))
             assert sorted(self.scene.cards()) == sorted(waiting)
             self.take_back(client, *waiting)
         self.effects_are(before, ran)
@@ -478,6 +501,52 @@ class Scenarios:
                 ran = [(wanted["subject"], "security@example.com, mallory@example.com",
                         ["the report"])]
         self.effects_are(before, ran)
+
+    def test_pause_a_default_is_what_it_is(self):
+        """What is empty and what is left out are one action, whichever of them is resumed."""
+        before = self.scene.effects()
+        with self.client("default") as client:
+            wanted = {"to": ["security@example.com"], "subject": f"{self.name} default"}
+            whole = {**wanted, "cc": [], "bcc": [], "body": "", "attachment": []}
+            self.paused(client, wanted)
+            request = self.resumed(client, whole, before)
+            plain = self.pends(client.call("mail_send", wanted), before)
+            assert request in (plain, None) and self.scene.cards() == [plain]
+            assert self.pends(client.call("mail_send", whole), before) == plain
+            self.take_back(client, plain)
+        self.effects_are(before)
+
+    def test_rollback_does_not_run_it_again(self):
+        """Once it ran, the framework goes on a second time from where it had paused."""
+        before = self.scene.effects()
+        with self.client("rolled") as client:
+            wanted = self.mail("rolled")
+            ran = [(wanted["subject"], "security@example.com", ["the report"])]
+            self.paused(client, wanted)
+            request = self.resumed(client, wanted, before)
+            self.approve(request, wanted["subject"])
+            self.told(self.ended(client, request), "done", "yes")
+            self.effects_are(before, ran)
+            again = self.pends(Told(client.do("rollback")), before, request)
+            self.effects_are(before, ran)
+            self.deny(again)
+            self.told(self.ended(client, again), "denied", "no")
+        self.effects_are(before, ran)
+
+    def test_override_is_a_request_of_its_own(self):
+        """The framework's own yes may carry other arguments than those that its person was shown."""
+        before = self.scene.effects()
+        with self.client("overridden") as client:
+            wanted = self.mail("overridden")
+            request = self.pends(client.call("mail_send", wanted), before)
+            self.paused(client, wanted)
+            told = Told(client.do("override", arguments={**wanted, "to": ["mallory@example.com"]}))
+            changed = self.pends(told, before, request)
+            assert "mallory@example.com" in self.scene.card(changed)
+            self.deny(changed)
+            self.approve(request, wanted["subject"])
+            self.told(self.ended(client, request), "done", "yes")
+        self.effects_are(before, [(wanted["subject"], "security@example.com", ["the report"])])
 
     # --- the protocol's conformance suite ---
 

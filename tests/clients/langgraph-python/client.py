@@ -77,7 +77,14 @@ async def main():
             state = await asking.ainvoke(decision, thread)
         return told(state)
 
-    await serve({"call": call, "pause": pause, "resume": resume})
+    async def rollback():
+        """From the checkpoint of the interrupt, which the thread has left."""
+        older = [state async for state in asking.aget_state_history(threads[-1])
+                 if any(task.interrupts for task in state.tasks)]
+        decision = Command(resume={"decisions": [{"type": "approve"}]})
+        return told(await asking.ainvoke(decision, older[0].config))
+
+    await serve({"call": call, "pause": pause, "resume": resume, "rollback": rollback})
 
 
 asyncio.run(main())

@@ -75,7 +75,10 @@ async def main():
             except ModelBehaviorError as error:
                 return {"refused": str(error)}
 
-        await serve({"call": call, "pause": pause, "resume": resume})
+        async def rollback():
+            return await resume(waiting[1])
+
+        await serve({"call": call, "pause": pause, "resume": resume, "rollback": rollback})
 
 
 def replace(saved, old, new):

@@ -8,7 +8,7 @@ resumed, or is the override that an approval may carry.
 import asyncio
 
 from fastmcp.client.transports import StdioTransport
-from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolApproved
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
@@ -47,18 +47,27 @@ async def main():
             waiting[:] = [result]
             return [part.args for part in result.output.approvals]
 
+        async def go_on(history, answer):
+            part = waiting[0].output.approvals[0]
+            approvals = DeferredToolResults(approvals={part.tool_call_id: answer})
+            return told(await asking.run(message_history=history, deferred_tool_results=approvals))
+
         async def resume(arguments):
-            result = waiting[0]
-            part = result.output.approvals[0]
-            history = result.all_messages()
+            history = waiting[0].all_messages()
             for message in history:
                 for asked in message.parts:
                     if isinstance(asked, ToolCallPart):
                         asked.args = arguments
-            approvals = DeferredToolResults(approvals={part.tool_call_id: True})
-            return told(await asking.run(message_history=history, deferred_tool_results=approvals))
+            return await go_on(history, True)
 
-        await serve({"call": call, "pause": pause, "resume": resume})
+        async def override(arguments):
+            return await go_on(waiting[0].all_messages(), ToolApproved(override_args=arguments))
+
+        async def rollback():
+            return await go_on(waiting[0].all_messages(), True)
+
+        await serve({"call": call, "pause": pause, "resume": resume, "override": override,
+                     "rollback": rollback})
 
 
 asyncio.run(main())
