@@ -14,10 +14,13 @@ import { serve, start } from "./line.js";
 const program = join(dirname(fileURLToPath(import.meta.url)),
                      "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const sessions = new Map();
+// How HTTP says what the errors of a request without a session say.
+const statuses = { "-32601": 404, "-32602": 400, "-32021": 400, "-32022": 400 };
 
-// A server for one session; @waiting: by id, who waits for its answer.
+// A server for one session, or for one request without any; @waiting: by id, who waits for its answer.
 class Session {
   waiting = new Map();
+  onNote = () => {};
 
   constructor() {
     this.child = spawn(start.command, start.args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -25,6 +28,8 @@ class Session {
       const { id, method } = JSON.parse(line);
       if (method === undefined)
         this.waiting.get(id)?.(line);
+      else
+        this.onNote(line);
     });
   }
 
@@ -34,6 +39,15 @@ class Session {
     return message.id === undefined ? null
       : new Promise((resolve) => this.waiting.set(message.id, resolve));
   }
+}
+
+// A stream of what is told, until who listens goes.
+function listen(session, message, response) {
+  const put = (line) => response.write(`data: ${line}\n\n`);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  session.onNote = put;
+  session.send(message).then((line) => { put(line); response.end(); });
+  response.on("close", () => session.child.stdin.end());
 }
 
 async function pass(request, response) {
@@ -48,15 +62,27 @@ async function pass(request, response) {
     return;
   }
   const message = JSON.parse(Buffer.concat(await request.toArray()).toString());
-  if (message.method === "initialize") {
+  const meta = message.params?._meta ?? {};
+  if (message.method === "initialize" && !("io.modelcontextprotocol/protocolVersion" in meta)) {
     name = `session-${sessions.size}`;
     sessions.set(name, new Session());
   }
-  const line = await sessions.get(name).send(message);
+  const session = sessions.get(name) ?? new Session();
+  if (message.method === "subscriptions/listen") {
+    listen(session, message, response);
+    return;
+  }
+  const line = await session.send(message);
+  const headers = { "content-type": "application/json" };
+  if (sessions.has(name))
+    headers["mcp-session-id"] = name;
+  else
+    session.child.stdin.end();
+  const status = sessions.has(name) ? 200 : statuses[JSON.parse(line ?? "{}").error?.code] ?? 200;
   if (line === null)
     response.writeHead(202).end();
   else
-    response.writeHead(200, { "content-type": "application/json", "mcp-session-id": name }).end(line);
+    response.writeHead(status, headers).end(line);
 }
 
 const server = createServer(pass);
@@ -65,7 +91,8 @@ await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 await serve({
   conform: ({ scenario }) => new Promise((resolve) => {
     const url = `http://127.0.0.1:${server.address().port}/mcp`;
-    const child = spawn(process.execPath, [program, "server", "--url", url, "--scenario", scenario],
+    const child = spawn(process.execPath,
+                        [program, "server", "--url", url, "--scenario", scenario, "--verbose"],
                         { cwd: mkdtempSync(join(process.env.HOME, "conformance-")) });
     let said = "";
     child.stdout.on("data", (piece) => { said += piece; });
