@@ -3,7 +3,8 @@
 """From a request to a verified file: each end that a request can have, by the commands alone.
 
 The agent asks with undersign-agent, a person answers on a terminal, `undersign receipt` writes the
-file, and `undersign receipt verify` takes it, but no file in which one character differs.
+file, and `undersign receipt verify` takes it, but no file in which one character differs.  What
+was written from undersign-receipt(7) alone, tests/vectors/independent, says the same of each file.
 """
 
 import json
@@ -13,7 +14,9 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../vectors")]
+from independent import evidence, refusal  # noqa: E402: found by the path above
 
 from undersign_test import authenticator, bus, people, person, policy, shapes, tap, world  # noqa: E402
 
@@ -131,6 +134,18 @@ class Receipt(unittest.TestCase):
             file.write(text)
         return path
 
+    def judge(self, path, *keys):
+        """What our program says of it, which must be what the independent one says."""
+        done = self.verify(path, *keys)
+        with open(path, "rb") as file:
+            data = file.read()
+        try:
+            verdict = 0 if evidence.verify_receipt(data, keys) else NOT_PROVEN
+        except refusal.Refused:
+            verdict = REFUSED
+        self.assertEqual(done.returncode, verdict, (path, done.stderr))
+        return done
+
     def check(self, request, state, *keys):
         """Its receipt says so, in each form, and holds; the outcome."""
         done = self.show(request)
@@ -154,8 +169,10 @@ class Receipt(unittest.TestCase):
             for word in (request, state):
                 self.assertIn(word, shown.stdout)
             # what is for reading is no receipt
-            refused = self.verify(self.write(shown.stdout, f".{form}"))
+            refused = self.judge(self.write(shown.stdout, f".{form}"))
             self.assertEqual(refused.returncode, REFUSED, refused.stdout)
+        for given in ((self.host_key(), *keys), (), keys):
+            self.judge(path, *given)
         self.check_changes(receipt, *keys)
         return outcome
 
@@ -166,11 +183,11 @@ class Receipt(unittest.TestCase):
         for path, _ in parts:
             other = changed(receipt, path)
             self.assertNotEqual(other, receipt, path)
-            refused = self.verify(self.write(other, ".changed"), *keys)
+            refused = self.judge(self.write(other, ".changed"), *keys)
             self.assertEqual((refused.returncode, refused.stdout), (REFUSED, ""), path)
             self.assertRegex(refused.stderr, "^undersign: [a-z-]+: ", path)
         for cut in (receipt[:-1], receipt[:len(receipt) // 2], receipt + " ", ""):
-            refused = self.verify(self.write(cut, ".changed"), *keys)
+            refused = self.judge(self.write(cut, ".changed"), *keys)
             self.assertEqual((refused.returncode, refused.stdout), (REFUSED, ""))
 
     # --- the ends ---
@@ -186,7 +203,7 @@ class Receipt(unittest.TestCase):
         # the host's key alone does not prove the person's signature, nor hers the outcome
         path = self.write(self.show(request).stdout)
         for key in (self.host_key(), self.key):
-            self.assertEqual(self.verify(path, key).returncode, NOT_PROVEN)
+            self.assertEqual(self.judge(path, key).returncode, NOT_PROVEN)
 
     def test_denied_without_a_signature(self):
         request = self.ask("unsigned")
