@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from undersign_test import builds, results, suites
+from undersign_test import builds, figures, results, suites
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Lines in a report are all that is wanted of what debuggers are told.
@@ -31,6 +31,8 @@ CODER = "codex"
 MODEL = "model"
 # Suites whose order of events is drawn: what they meet once is a finding, however rare.
 DRAWN = (MODEL, "model-path")
+# Of meson's: draw values by the seed that GLib prints; the other suites print theirs, too, for nothing.
+SEEDED = ("executor-matching", "mail", "mail-message", "mail-mime", "record-escape")
 # A suite is not begun once more after so many seconds.
 ONCE_MORE_SECONDS = 26 * 60
 # What tests/system has of the build beside what is installed.
@@ -58,6 +60,7 @@ class Check:
         self.tally = results.Tally(os.path.join(TESTS, "skips"))
         self.environment = dict(SANITIZER_ENVIRONMENT)
         self.suites = suites.Suites(self.tally, self.say)
+        self.figures = figures.Figures()
 
     def elapsed(self):
         seconds = int(time.monotonic() - self.started)
@@ -113,10 +116,13 @@ class Check:
                            extra=self.environment)
         if not os.path.exists(log):
             return status, {}
-        return status, {
-            name: (found, "\n".join((entry["result"], (entry.get("stdout") or "")[-4000:],
-                                     (entry.get("stderr") or "")[-6000:])))
-            for name, found, entry in results.read_meson_log(log)}
+        told = {}
+        for name, found, entry in results.read_meson_log(log):
+            said, errors = entry.get("stdout") or "", entry.get("stderr") or ""
+            told[name] = found, "\n".join((entry["result"], said[-4000:], errors[-6000:]))
+            if name in SEEDED:
+                self.figures.read(name, said)
+        return status, told
 
     def system_tests(self, build, but=()):
         """The suites of tests/system, @but those."""
@@ -155,6 +161,7 @@ class Check:
         """Runs @command, which prints TAP and may skip."""
         def attempt():
             status, text = self.run_logged(suite, command, timeout)
+            self.figures.read(suite, text)
             return with_exit(results.parse_tap(text), status), text
 
         found, text = attempt()
@@ -198,6 +205,7 @@ class Check:
     def run_words(self, suite, command, extra=None):
         """Runs @command, which says a line "ok NAME: note" or "FAIL NAME: note" for each of its tests."""
         status, text = self.run_logged(suite, command, 1800, extra)
+        self.figures.read(suite, text)
         found = [(name, results.PASSED if word == "ok" else results.FAILED, note)
                  for word, name, note in re.findall(r"^(ok|FAIL) +(\S+): (.*)$", text, re.MULTILINE)]
         self.suites.unsteady += [(suite, name)
@@ -267,6 +275,8 @@ class Check:
             print(f"unsteady: {suite}: {name}: failed beside others and passed alone")
         for suite, name, note in self.tally.failures:
             print(f"failed: {suite}: {name}" + (f": {note}" if note else ""))
+        for line in self.figures.lines():
+            print(line)
         self.say("done")
         print(self.tally.summary(), flush=True)
         return 0 if self.tally.failed == 0 and self.tally.passed > 0 else 1

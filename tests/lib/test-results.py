@@ -9,7 +9,7 @@ import os
 import tempfile
 import unittest
 
-from undersign_test import results, suites, tap
+from undersign_test import figures, results, suites, tap
 
 
 def outcomes(text):
@@ -43,6 +43,27 @@ class Tap(unittest.TestCase):
     def test_a_whole_suite_skipped(self):
         self.assertEqual(results.parse_tap("1..0 # SKIP no root\n"),
                          [("the whole suite", "skipped", "no root")])
+
+
+class Figures(unittest.TestCase):
+    def test_a_line_for_each_kind(self):
+        found = figures.Figures()
+        found.read("coverage", "ok   a: 99.0 % (9 of 10 lines; x)\n"
+                   "ok   all: 97.1 % (971 of 1000 lines; at least 95 % of each)\n")
+        found.read("model", "1..1\n# seed 7, 10 steps\n# step 3 of seed 7\nok 1 - x\n")
+        found.read("attacker", "# UNDERSIGN_SEED=1\n")
+        found.read("boot", "# chosen operations fail: UNDERSIGN_FAULTS=2\n")
+        found.read("mail-mime", "# random seed: R02Sff\n")
+        found.read("systemd", "# a.service: exposure 0.2\n# b@c.service: exposure 1.4\n")
+        self.assertEqual(list(found.lines()), [
+            "coverage: coverage: all: 97.1 % (971 of 1000 lines; at least 95 % of each)",
+            "seeds: attacker: UNDERSIGN_SEED=1; boot: UNDERSIGN_FAULTS=2; "
+            "mail-mime: seed: R02Sff; model: seed 7, 10 steps",
+            "exposure: systemd: a.service 0.2, b@c.service 1.4"])
+
+    def test_what_nobody_said(self):
+        self.assertEqual(list(figures.Figures().lines()),
+                         [f"{kind}: nobody said any" for kind in figures.KINDS])
 
 
 class Files(unittest.TestCase):
