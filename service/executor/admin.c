@@ -8,6 +8,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/wire.h"
+#include "service/executor/journal.h"
 #include "service/executor/prepared.h"
 
 #include <string.h>
@@ -31,12 +32,15 @@ handle_revoke (Session *session, GVariant *body, GError **error)
 {
   g_autoptr (GVariant) array = NULL;
   g_autoptr (GBytes) credential = NULL;
+  g_autoptr (Passkey) passkey = NULL;
   guint32 by = 0;
 
   g_variant_get (body, "(@ayu)", &array, &by);
   credential = bytes_of (array);
   if (!ledger_revoke_passkey (session->executor->ledger, credential, (uid_t) by, error))
     return NULL;
+  passkey = ledger_passkey (session->executor->ledger, credential, NULL);
+  journal_act (JOURNAL_REVOKED, "revoked", by, NULL, passkey != NULL ? passkey->name : NULL);
   return g_variant_new (WIRE_EMPTY);
 }
 
@@ -70,6 +74,7 @@ handle_halt (Session *session, GVariant *body, GError **error)
   if (!text_check ("why", why, error) ||
       !ledger_halt (session->executor->ledger, (uid_t) by, why, error))
     return NULL;
+  journal_act (JOURNAL_HALTED, "halted", by, NULL, NULL);
   return g_variant_new (WIRE_EMPTY);
 }
 
@@ -83,6 +88,7 @@ handle_resume (Session *session, GVariant *body, GError **error)
   if (!text_check ("why", why, error) ||
       !ledger_resume (session->executor->ledger, (uid_t) by, why, error))
     return NULL;
+  journal_act (JOURNAL_RESUMED, "resumed", by, NULL, NULL);
   return g_variant_new (WIRE_EMPTY);
 }
 
@@ -104,6 +110,7 @@ handle_resolve (Session *session, GVariant *body, GError **error)
   if (!request_id_check (request, error) || !text_check ("note", note, error) ||
       !ledger_resolve (session->executor->ledger, request, outcome, note, (uid_t) by, error))
     return NULL;
+  journal_act (JOURNAL_RESOLVED, "resolved", by, request, NULL);
   return g_variant_new (WIRE_EMPTY);
 }
 

@@ -10,6 +10,7 @@
 #include "dbus/reason.h"
 #include "service/base/clock.h"
 #include "service/base/wire.h"
+#include "service/executor/journal.h"
 #include "service/executor/prepared.h"
 
 #include <string.h>
@@ -173,5 +174,6 @@ handle_enrol (Session *session, GVariant *body, GError **error)
   passkey->enrolled = clock_wall ();
   if (!ledger_add_passkey (executor->ledger, passkey, (uid_t) enrolment.by, error))
     return NULL;
+  journal_act (JOURNAL_ENROLLED, "enrolled", enrolment.by, NULL, passkey->name);
   return g_variant_new ("(@ay)", variant_of_bytes (passkey->credential));
 }

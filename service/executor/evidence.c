@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kinds that are about the audit log: AUDIT, CHECKPOINT, PRUNE.  Nothing here decides what runs.
+ * The kinds that are about the audit log: AUDIT, CHECKPOINT, PRUNE.  Nothing here decides what
+ * runs.
  */
 #include "service/executor/executor.h"
 
@@ -9,6 +10,7 @@
 #include "service/base/clock.h"
 #include "service/base/wire.h"
 #include "service/executor/host-key.h"
+#include "service/executor/journal.h"
 #include "service/executor/prepared.h"
 
 GVariant *
@@ -77,5 +79,7 @@ handle_prune (Session *session, GVariant *body, GError **error)
   session_extend (session);
   if (!ledger_prune (session->executor->ledger, before, (uid_t) by, &removed, &more, error))
     return NULL;
+  if (removed > 0)
+    journal_act (JOURNAL_PRUNED, "pruned", by, NULL, NULL);
   return g_variant_new (WIRE_PRUNE_REPLY, removed, more);
 }

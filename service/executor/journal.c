@@ -6,7 +6,23 @@
  */
 #include "service/executor/journal.h"
 
+#include "service/ledger/ledger.h"
 #include "service/record/rows.h"
+
+void
+journal_act (
+    const char *message_id, const char *event, guint32 by, const char *request, const char *person)
+{
+  g_autofree char *who = escape_line (person != NULL ? person : "");
+  g_autofree char *uid = g_strdup_printf ("%u", by);
+  const char *what = request != NULL ? request : "";
+
+  g_log_structured (
+      G_LOG_DOMAIN, G_LOG_LEVEL_MESSAGE, "MESSAGE_ID", message_id, "UNDERSIGN_REQUEST", what,
+      "UNDERSIGN_STATE", event, "UNDERSIGN_SOURCE", AUDIT_ADMIN, "UNDERSIGN_PERSON", who,
+      "UNDERSIGN_REASON", "", "UNDERSIGN_BY", uid, "MESSAGE", "%s by uid %s%s%s%s%s", event, uid,
+      *what != '\0' ? ": request " : "", what, *who != '\0' ? ": a passkey of " : "", who);
+}
 
 void
 journal_event (const char *message_id,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What became of requests, as structured entries of the system's journal, for those who watch it.
- * It is a notice, never evidence: that is the ledger's.  undersign-executor(8) lists the ids and
- * fields.
+ * What became of requests and what administrators did, as structured entries of the system's
+ * journal, for those who watch it.  It is a notice, never evidence: that is the ledger's.
+ * undersign-executor(8) lists the ids and fields.
  */
 #pragma once
 
@@ -17,9 +17,26 @@ G_BEGIN_DECLS
 #define JOURNAL_OUTCOME "7e9a3fd1b6584c2fb0c4a85d93e62705"
 #define JOURNAL_REFUSED "c36f81e0d29b4a77958e0b4dfa17c806"
 
+#define JOURNAL_ENROLLED "8c638ac88ce84f11876d5450854a9f66"
+#define JOURNAL_REVOKED "9ce4c037fd7b4c0c91e6383c241f3af6"
+#define JOURNAL_HALTED "195eb34e182a4908ba79e27780abc0a4"
+#define JOURNAL_RESUMED "43e1b05942eb47cd9f1980626b9423a3"
+#define JOURNAL_RESOLVED "2de567174a4d47838cc119960d1273ea"
+#define JOURNAL_PRUNED "52c9f9f4c347417f9363ac0b6c0442d2"
+
+/*
+ * journal_act: of an administrator; why is not told, since that is what a person wrote.
+ * @message_id: one of the second six
+ * @event: the word of the audit log, e.g. "enrolled"
+ * @by: the uid of who asked for it
+ * @request, @person: (nullable): what or whom it is about
+ */
+void journal_act (
+    const char *message_id, const char *event, guint32 by, const char *request, const char *person);
+
 /*
  * journal_event:
- * @message_id: one of the above
+ * @message_id: one of the first six
  * @source: who says so: AUDIT_EXECUTOR, …
  * @state: the word, e.g. "denied" or "done"
  * @person, @reason: (nullable)

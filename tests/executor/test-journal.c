@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the journal is told: ids and fields that do not change, and nothing of a record. */
+/* What the journal is told: ids and fields that do not change, and nothing of a record or of what a
+ * person wrote; and no name can add anything. */
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/clock.h"
+#include "service/base/wire.h"
 #include "service/executor/journal.h"
 #include "tests/executor/bench.h"
 
 #include <string.h>
 
-static GPtrArray *told; /* (element-type utf8): "ID STATE SOURCE PERSON REASON" */
+static GPtrArray *told; /* (element-type utf8): "ID STATE SOURCE PERSON REASON[ BY]" */
 
 static const char *
 field_of (const GLogField *fields, gsize n, const char *key)
@@ -27,11 +30,15 @@ writer (GLogLevelFlags level, const GLogField *fields, gsize n, gpointer data)
   if (id == NULL)
     return g_log_writer_default (level, fields, n, data);
   g_assert_null (strstr (message, "example"));
+  g_assert_null (strstr (message, "because"));
+  for (const char *c = message; *c != '\0'; c++)
+    g_assert_false (g_ascii_iscntrl (*c));
   g_assert_true (strstr (message, field_of (fields, n, "UNDERSIGN_REQUEST")) != NULL);
   g_ptr_array_add (told, g_strjoin (" ", id, field_of (fields, n, "UNDERSIGN_STATE"),
                                     field_of (fields, n, "UNDERSIGN_SOURCE"),
                                     field_of (fields, n, "UNDERSIGN_PERSON"),
-                                    field_of (fields, n, "UNDERSIGN_REASON"), NULL));
+                                    field_of (fields, n, "UNDERSIGN_REASON"),
+                                    field_of (fields, n, "UNDERSIGN_BY"), NULL));
   return G_LOG_WRITER_HANDLED;
 }
 
@@ -42,8 +49,7 @@ assert_told (guint i, const char *line)
   g_assert_cmpstr (told->pdata[i], ==, line);
 }
 
-static const char deny[] =
-    "[Rule never]\nAgents=offboarding\nActions=mail.send\nDecision=deny\n";
+static const char deny[] = "[Rule never]\nAgents=offboarding\nActions=mail.send\nDecision=deny\n";
 
 static void
 test_told (Bench *bench, gconstpointer data)
@@ -54,6 +60,7 @@ test_told (Bench *bench, gconstpointer data)
   g_auto (Prepare) prepare = { 0 };
   g_autofree char *said = NULL;
 
+  g_ptr_array_set_size (told, 0);
   g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
   assert_good (client_approve (&bench->client, kim, request, &prepare, &error), &error);
   bench_policy (bench, "rules/deny.rule", deny);
@@ -62,7 +69,8 @@ test_told (Bench *bench, gconstpointer data)
                     US_REASON_RECORD_CHANGED);
   bench_policy (bench, "rules/deny.rule", NULL);
   assert_good (client_execute (&bench->client, request, &prepare, &said, &error), &error);
-  g_assert_true (client_close (&bench->client, "00000000000000000000000000000001", "expired", NULL));
+  g_assert_true (
+      client_close (&bench->client, "00000000000000000000000000000001", "expired", NULL));
   g_assert_true (client_close (&bench->client, "00000000000000000000000000000002", "denied", NULL));
 
   assert_told (0, JOURNAL_APPROVED " approved signed hr.kim ");
@@ -94,6 +102,75 @@ test_not_told (Bench *bench, gconstpointer data)
   g_assert_cmpuint (told->len, ==, 3);
 }
 
+static void
+act (Bench *bench, HandoverKind kind, GVariant *body, const char *type)
+{
+  g_auto (Handover) reply = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  assert_good (client_call (&bench->client, TRUE, kind, body, NULL, 0, type, &reply, &error),
+               &error);
+}
+
+static void
+test_acts (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) key = NULL;
+  g_autoptr (Request) request = bench_mail (bench);
+  g_auto (Prepare) prepare = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *said = NULL;
+
+  g_ptr_array_set_size (told, 0);
+  key = client_enrol (&bench->client, "hr.kim", 3002);
+  assert_told (0, JOURNAL_ENROLLED " enrolled admin hr.kim  0");
+  act (bench, HANDOVER_HALT, g_variant_new ("(us)", 7u, "because"), WIRE_EMPTY);
+  assert_told (1, JOURNAL_HALTED " halted admin   7");
+  act (bench, HANDOVER_RESUME, g_variant_new ("(us)", 7u, "because"), WIRE_EMPTY);
+  assert_told (2, JOURNAL_RESUMED " resumed admin   7");
+
+  g_assert_true (client_prepare (&bench->client, request, &prepare, &error));
+  assert_good (client_approve (&bench->client, key, request, &prepare, &error), &error);
+  bench_behave (bench, "unknown");
+  assert_good (client_execute (&bench->client, request, &prepare, &said, &error), &error);
+  g_ptr_array_set_size (told, 3);
+  act (bench, HANDOVER_RESOLVE, g_variant_new ("(sssu)", request->id, "done", "because", 7u),
+       WIRE_EMPTY);
+  assert_told (3, JOURNAL_RESOLVED " resolved admin   7");
+
+  act (bench, HANDOVER_REVOKE,
+       g_variant_new (
+           "(@ayu)",
+           g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, key->passkey->credential, TRUE),
+           8u),
+       WIRE_EMPTY);
+  assert_told (4, JOURNAL_REVOKED " revoked admin hr.kim  8");
+  /* what removes nothing is not told */
+  act (bench, HANDOVER_PRUNE, g_variant_new (WIRE_PRUNE, clock_wall () - 60, 9u), WIRE_PRUNE_REPLY);
+  g_assert_cmpuint (told->len, ==, 5);
+}
+
+/* A name from a directory of others, with whatever is in it. */
+static void
+test_hostile_names (void)
+{
+  static const char name[] = "hr.kim\nMESSAGE_ID=x\n\x1b[2J\xe2\x80\xae\xff";
+
+  g_ptr_array_set_size (told, 0);
+  journal_event (JOURNAL_DENIED, "signed", "1", "denied", name, "a\nb");
+  journal_act (JOURNAL_ENROLLED, "enrolled", 0, NULL, name);
+  for (guint i = 0; i < 2; i++)
+    {
+      const char *line = told->pdata[i];
+
+      g_assert_nonnull (strstr (line, "hr.kim\\u{000A}MESSAGE_ID=x\\u{000A}\\u{001B}[2J\\u{202E}"));
+      g_assert_true (g_utf8_validate (line, -1, NULL));
+      for (const char *c = line; *c != '\0'; c++)
+        g_assert_false (g_ascii_iscntrl (*c));
+    }
+  g_assert_nonnull (strstr (told->pdata[0], "a\\u{000A}b"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -102,5 +179,7 @@ main (int argc, char **argv)
   g_log_set_writer_func (writer, NULL, NULL);
   bench_test ("/executor/journal/told", test_told);
   bench_test ("/executor/journal/not-told", test_not_told);
+  bench_test ("/executor/journal/acts", test_acts);
+  g_test_add_func ("/executor/journal/hostile-names", test_hostile_names);
   return g_test_run ();
 }

@@ -26,7 +26,8 @@ def names():
     """Every name there is, to see later what was left."""
     found = set()
     for folder in FOLDERS:
-        found |= set(booted.command("find", folder, "-xdev", "-print0").split("\0"))
+        found |= set(booted.command("find", folder, "-ignore_readdir_race", "-xdev",
+                                    "-print0").split("\0"))
     return found
 
 

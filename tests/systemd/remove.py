@@ -50,7 +50,8 @@ class Remove(unittest.TestCase):
             before = set(file.read().split("\0"))
         found = set()
         for folder in FOLDERS:
-            found |= set(booted.command("find", folder, "-xdev", "-print0").split("\0"))
+            found |= set(booted.command("find", folder, "-ignore_readdir_race", "-xdev",
+                                        "-print0").split("\0"))
         left = sorted(name for name in found - before if "undersign" in name.lower()
                       and not name.startswith(NOT_OURS)
                       and not STAYS.match(name))
