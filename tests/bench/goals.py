@@ -10,11 +10,11 @@ T  /bin/true started by Python, to its end; beside it undersign-mcp, to its firs
 
 import os
 import pwd
-import sqlite3
 import statistics
 import subprocess
 import time
 
+import scale  # beside this file
 from undersign_test import people, policy
 
 ACTION = """[Action]
@@ -32,6 +32,7 @@ Actions={action}
 Decision={decision}
 """
 ASK = "Approvers=it.lead\nSeparation=agent owner\nLifetime=60min\nPasskeys=software\n"
+LIMIT = "Limit=100000/1d\n"  # so that what was used is counted
 LIMITS = "[Limits]\nPending=1000\nPendingAll=1000\nPendingReserve=0\nSubmitsPerMinute=6000\n" \
     "RunsPerMinute=6000\nDenials=0\n"
 CROWD = [f"agent-crowd-{i}" for i in range(32)]
@@ -166,7 +167,7 @@ class Bench:
         """With @more rules that are for another agent."""
         everyone = " ".join(self.agents)
         rules = RULE.format(name="run", agents=everyone, action="bench.run bench.denied",
-                            decision="ask") + ASK
+                            decision="ask") + ASK + LIMIT
         rules += RULE.format(name="denied", agents=everyone, action="bench.denied",
                              decision="deny")
         others = {f"more-{i}": RULE.format(name="more", agents="crowd-31", action="bench.denied",
@@ -226,6 +227,8 @@ class Bench:
             except KeyError as error:
                 print(f"{name:<46}     not measured: there is no {error.args[0]} here")
         self.print_row("files of the state written by 30 refusals", [self.refusal_writes()], 0, False)
+        self.print_row("peak memory, audit of 80,000 entries / 20,000",
+                       [scale.peak_memory(80000) / scale.peak_memory(20000)], 1.1, False)
         for name, value, bound in idle:
             self.print_row(name, [value], bound, False)
         if self.scale:
@@ -318,7 +321,7 @@ class Bench:
 
     def with_rows(self, service, wanted):
         service.executor.stop()
-        _fill("/var/lib/undersign-executor/ledger.db", 1000000)
+        scale.fill("/var/lib/undersign-executor/ledger.db", 1000000)
         service.executor.start()
         return self.rounds_of(wanted)
 
@@ -343,16 +346,3 @@ def _memory(pid):
     """KiB that are this process's alone."""
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as rollup:
         return sum(int(line.split()[1]) for line in rollup if line.startswith("Private_"))
-
-
-def _fill(path, rows):
-    """Requests that ended long ago, as the ledger keeps them."""
-    with sqlite3.connect(path) as database:
-        database.execute("PRAGMA synchronous = OFF")
-        database.execute(
-            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
-            "INSERT INTO request (id, consumed, why, \"by\", reason, record, digest, intent, agent, "
-            "action, outcome, result, created) SELECT lower (hex (randomblob (16))), 1, '', '', '', "
-            "x'', randomblob (32), randomblob (32), 61184, 'bench.run', 'done', '', "
-            "unixepoch () - 1000000 FROM n", (rows,))
-    database.close()
