@@ -4,17 +4,78 @@
 
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import bus, tap  # noqa: E402
-from undersign_test.denial import AGENT, OTHER, Denial  # noqa: E402
+from undersign_test import bus, denial, tap, world  # noqa: E402
+from undersign_test.denial import AGENT, KIM, LEAD, OTHER, Denial  # noqa: E402
 
 TARGET = {"target": "x"}
 PAPER = ("a(sh)", [("report.txt", 0)])
+RULES = {**denial.RULES, "more": """[Rule never]
+Agents=offboarding
+Actions=test.twice
+When=target is never
+Decision=deny
+
+[Rule nobody]
+Agents=offboarding
+Actions=test.rehearse
+When=target is nobody
+Decision=ask
+Approvers=alice
+Passkeys=software
+
+[Rule none]
+Agents=offboarding
+Actions=test.rehearse
+When=target is limited
+Decision=ask
+Approvers=it.lead
+Passkeys=software
+Limit=1/1d
+"""}
 
 
 class Arguments(Denial):
+    def test_a_refusal_writes_nothing(self):
+        """Neither a row nor a file: not of what the broker refuses, and not of what is refused by who
+        looks at people and at the ledger."""
+        self.addCleanup(self.world.ctl, "policy", "reload")
+        self.addCleanup(self.write_policy)
+        self.write_policy(rules=RULES)
+        self.world.ctl("policy", "reload")
+        path = self.pending({"target": "limited"})
+        self.expect_run()
+        for user in (LEAD, KIM):  # of two rules that match, each has one
+            self.approve(path, user)
+        self.assertEqual(self.ended(path)[0], "done")
+
+        def by_policy():
+            self.refused("UnknownAction", "unknown-action", TARGET, action="test.made-up")
+            self.refused("Refused", "denied-by-rule", {"target": "never"}, action="test.twice")
+
+        def by_the_executor():
+            self.refused("InvalidArgument", "bad-value", {"target": "a\nb"})
+            self.refused("InvalidArgument", "not-sealed", {**TARGET, "paper": PAPER},
+                         files=[bus.File(b"content", "unsealed")])
+            self.refused("NoApprover", "no-approver", {"target": "nobody"})
+            self.refused("LimitExceeded", "limit", {"target": "limited"})
+
+        for refuse, look in ((by_policy, self.files), (by_the_executor, self.kept)):
+            refuse()  # what is read for the first time is in the audit log
+            world.wait_until(lambda look=look: self.settled(look), "nothing is written any more", 120)
+            before = look()
+            refuse()
+            self.assertEqual(look(), before)
+
+    @staticmethod
+    def settled(look):
+        before = look()
+        time.sleep(1)
+        return look() == before
+
     def test_unknown_action(self):
         self.refused("UnknownAction", "unknown-action", TARGET, action="test.made-up")
         for action in ("", "../test.rehearse", "test.rehearse ", "TEST.REHEARSE", "a" * 5000):

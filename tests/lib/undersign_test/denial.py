@@ -7,12 +7,16 @@ run says so with `expect_run`.  No library of ours is used: every call is a D-Bu
 """
 
 import os
+import shutil
+import sqlite3
+import tempfile
 import unittest
 
 from . import authenticator, bus, mailserver, policy, world
 
 AGENT, OTHER = "agent-offboarding", "agent-other"
 LEAD, KIM, OWNER = "it.lead", "hr.kim", "hr.jones"
+STATE = "/var/lib/undersign", "/var/lib/undersign-executor"
 LIMITS = """[Limits]
 Pending=200
 PendingAll=200
@@ -142,6 +146,33 @@ class Denial(unittest.TestCase):
             {key: ("s", value) for key, value in options.items()},))[0]
 
     # --- the witnesses ---
+
+    @staticmethod
+    def files():
+        """Of the state: path → size and when it was last written to."""
+        found = {}
+        for top in STATE:
+            for folder, _, names in os.walk(top):
+                for name in names:
+                    status = os.stat(f"{folder}/{name}")
+                    if not name.endswith("-shm"):  # shared memory of SQLite
+                        found[f"{folder}/{name}"] = status.st_size, status.st_mtime_ns
+        return found
+
+    @classmethod
+    def kept(cls):
+        """Every row and every file's name; that a log of SQLite's was written back is no other state."""
+        files = {path for path in cls.files() if not path.endswith("-wal")}
+        rows = {}
+        for path in (path for path in files if path.endswith(".db")):
+            with tempfile.TemporaryDirectory() as folder:
+                for suffix in ("", "-wal"):
+                    if os.path.exists(path + suffix):
+                        shutil.copy(path + suffix, f"{folder}/db{suffix}")
+                with sqlite3.connect(f"{folder}/db") as database:
+                    rows[path] = list(database.iterdump())
+                database.close()
+        return files, rows
 
     def setUp(self):
         self.addCleanup(self.hang_up)
