@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the policy folders into one image.  Called by the executor's listener and by the offline
- * check.  It trusts no name and no owner, follows no link, opens each file once, and never leaves
- * a file out because it could not be read: one that cannot refuses the whole set.
+ * Reads the policy folders into one image.  Called by a child of the executor's listener and, to say
+ * what a reload will find, by its worker; as root by undersign-admin and undersign-launcher; and by
+ * undersignctl.  It trusts no name and no owner, follows no link, opens each file once, and never
+ * leaves a file out because it could not be read: one that cannot refuses the whole set.
  */
 #include "service/policy/load.h"
 
