@@ -43,11 +43,15 @@ static uint32_t
 role_of (int argc, char **argv)
 {
   const char *slash = argc > 0 ? strrchr (argv[0], '/') : NULL;
-  const char *name = slash != NULL ? slash + 1 : "";
+  const char *name = slash != NULL ? slash + 1 : argc > 0 ? argv[0] : "";
   bool worker = argc > 1 && strcmp (argv[1], "--worker") == 0;
 
   if (strcmp (name, "undersignd") == 0)
     return FAULT_BROKER;
+  if (strcmp (name, "undersign-admin") == 0)
+    return FAULT_ADMIN;
+  if (strcmp (name, "undersignctl") == 0)
+    return FAULT_CTL;
   if (strcmp (name, "undersign-runner") == 0)
     return worker ? FAULT_RUNNER_WORKER : FAULT_RUNNER;
   if (strcmp (name, "undersign-executor") == 0)
@@ -428,6 +432,18 @@ WRAP (int, renameat2, (int fromfd, const char *from, int tofd, const char *to, u
 {
   REAL (int, renameat2, (int, const char *, int, const char *, unsigned int));
   return fails (meet_path (FAULT_RENAME, tofd, to)) ? -1 : real (fromfd, from, tofd, to, flags);
+}
+
+WRAP (int, linkat, (int fromfd, const char *from, int tofd, const char *to, int flags))
+{
+  REAL (int, linkat, (int, const char *, int, const char *, int));
+  return fails (meet_path (FAULT_LINK, tofd, to)) ? -1 : real (fromfd, from, tofd, to, flags);
+}
+
+WRAP (int, renameat, (int fromfd, const char *from, int tofd, const char *to))
+{
+  REAL (int, renameat, (int, const char *, int, const char *));
+  return fails (meet_path (FAULT_RENAME, tofd, to)) ? -1 : real (fromfd, from, tofd, to);
 }
 
 WRAP (int, unlink, (const char *path))

@@ -26,6 +26,8 @@ enum
   FAULT_RUNNER_SERVES = 1 << 6,
   FAULT_SNAPSHOT = 1 << 7,
   FAULT_OTHER = 1 << 8,
+  FAULT_ADMIN = 1 << 9,
+  FAULT_CTL = 1 << 10,
 };
 
 /* Which operation. */
@@ -44,6 +46,7 @@ enum
   FAULT_SPAWN = 1 << 10,
   FAULT_MEMFD = 1 << 11,
   FAULT_CREATE = 1 << 12,
+  FAULT_LINK = 1 << 13,
 };
 
 /* What happens instead of it. */

@@ -296,7 +296,7 @@ class Bed:
         Returns those.
         """
         dead = {fault.BROKER: self.world.broker, fault.EXECUTOR: self.world.executor,
-                fault.RUNNER: self.world.runners["null"]}.get(self.faults.killed())
+                fault.RUNNER: self.world.runners["null"], fault.ADMIN: self.world.admin}.get(self.faults.killed())
         if dead is not None:
             world.wait_until(lambda: not dead.running, f"{dead.name} is gone")
         gone = [service for service in self.world.services() if not service.running]

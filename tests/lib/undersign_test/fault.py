@@ -24,14 +24,14 @@ _LAYOUT = struct.Struct("<3Ii8I2q160s160s")
 _MET, _MET_MAX = struct.Struct("<I60s"), 4096
 
 (BROKER, EXECUTOR, EXECUTOR_WORKER, EXECUTOR_SERVES, RUNNER, RUNNER_WORKER, RUNNER_SERVES,
- SNAPSHOT) = (1 << i for i in range(8))
+ SNAPSHOT, OTHER, ADMIN, CTL) = (1 << i for i in range(11))
 SERVICE = (1 << 7) - 1
 (OPEN, READ, WRITE, SYNC, TRUNCATE, RENAME, UNLINK, MKDIR, LOCK, SOCKET, SPAWN, MEMFD,
- CREATE) = (1 << i for i in range(13))
+ CREATE, LINK) = (1 << i for i in range(14))
 NAMES = ("open", "read", "write", "sync", "truncate", "rename", "unlink", "mkdir", "lock", "socket",
-         "spawn", "memfd", "create")
-CHANGES = CREATE | WRITE | SYNC | TRUNCATE | RENAME | MKDIR
-EVERYTHING = (1 << 13) - 1
+         "spawn", "memfd", "create", "link")
+CHANGES = CREATE | WRITE | SYNC | TRUNCATE | RENAME | LINK | MKDIR
+EVERYTHING = (1 << 14) - 1
 NOTHING, FAIL, SHORT, TORN, KILL, TORN_KILL, NOTE = range(7)
 AIMS, STRUCK = 1, 2
 
@@ -84,7 +84,7 @@ class Chooser:
                    if operation & kind.operations]
             for n, place in enumerate(met, 1):
                 places.setdefault(place, {}).setdefault(kind, []).append(n)
-                if kind.action == KILL and place[0] & (SYNC | RENAME):
+                if kind.action == KILL and place[0] & (SYNC | RENAME | LINK):
                     marked += [(kind, n), (kind, n + 1)]
         order = sorted(places)
         self.random.shuffle(order)
