@@ -12,6 +12,7 @@
 #include "service/mechanism/option.h"
 #include "service/admin/systemd.h"
 #include "service/base/clock.h"
+#include "service/base/fd.h"
 #include "service/base/file.h"
 #include "service/base/memfd.h"
 
@@ -251,18 +252,18 @@ handle_set_credential (const AdminCall *call, GError **error)
   return g_variant_new ("()");
 }
 
-/* Removes a file; @out_gone says whether there was one. */
+/* Removes a file, so that no loss of power brings it back; @out_gone says whether there was one. */
 static gboolean
 file_remove (
     const char *dir, const char *below, const char *name, gboolean *out_gone, GError **error)
 {
-  g_autofree char *path = below != NULL ? g_strconcat (dir, "/", below, "/", name, NULL)
-                                        : g_strconcat (dir, "/", name, NULL);
+  g_autofree char *folder = below != NULL ? g_strconcat (dir, "/", below, NULL) : g_strdup (dir);
+  autofd dirfd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-  *out_gone = unlink (path) == 0;
-  if (!*out_gone && errno != ENOENT)
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot remove %s: %s",
-                         path, g_strerror (errno));
+  *out_gone = dirfd >= 0 && unlinkat (dirfd, name, 0) == 0;
+  if ((!*out_gone && errno != ENOENT) || (dirfd >= 0 && fsync (dirfd) != 0))
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot remove %s/%s: %s",
+                         folder, name, g_strerror (errno));
   return TRUE;
 }
 

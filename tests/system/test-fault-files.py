@@ -145,6 +145,18 @@ class Files(unittest.TestCase):
         for kind in (fault.BROKEN_ONCE, fault.DEATH):
             self.sweep(step, (kind,))
 
+    def test_removed_for_good(self):
+        """A loss of power brings neither of the two back."""
+        self.bed.set("old")
+        kind = fault.Kind("", fault.NOTE, operations=fault.UNLINK | fault.SYNC)
+        self.bed.faults.arm(kind, 0, fault.ADMIN, "/etc/")
+        self.bed.remove()
+        self.bed.faults.disarm()
+        noted = [(operation, os.path.basename(path)) for operation, path in self.bed.faults.noted()]
+        for path in (DROP_IN, SECRET):
+            after = noted[noted.index((fault.UNLINK, os.path.basename(path))):]
+            self.assertIn((fault.SYNC, os.path.basename(os.path.dirname(path))), after)
+
     def test_y_each_kind_and_file(self):
         self.bed.cover(self, self.set_step("old"), DISKS, WRITTEN, fault.ADMIN)
 
