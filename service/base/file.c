@@ -189,12 +189,30 @@ link_fd (int fd, int dirfd, const char *name)
   return linkat (AT_FDCWD, source, dirfd, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
+static char *
+unfinished_name (const char *path)
+{
+  g_autofree char *name = g_path_get_basename (path);
+
+  return g_strdup_printf (".%s.new", name);
+}
+
+void
+file_publish_tidy (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *name = unfinished_name (path);
+  g_autofree char *unfinished = g_build_filename (folder, name, NULL);
+
+  unlink (unfinished);
+}
+
 gboolean
 file_publish (const char *path, const char *text, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
   g_autofree char *name = g_path_get_basename (path);
-  g_autofree char *unfinished = g_strdup_printf (".%s.new", name);
+  g_autofree char *unfinished = unfinished_name (path);
   autofd dirfd = -1;
   autofd fd = -1;
   gboolean done = FALSE;

@@ -42,4 +42,7 @@ gboolean fd_write_all (int fd, const void *data, gsize len, GError **error);
  */
 gboolean file_publish (const char *path, const char *text, GError **error);
 
+/* file_publish_tidy: removes the unfinished name that one who was killed left beside the whole file. */
+void file_publish_tidy (const char *path);
+
 G_END_DECLS

@@ -305,7 +305,10 @@ make_file (NewFile *file, GError **error)
   g_autoptr (GError) local = NULL;
 
   if (file->is_there)
-    return TRUE;
+    {
+      file_publish_tidy (file->path);
+      return TRUE;
+    }
   file->is_made = file_publish (file->path, file->text, &local);
   return file->is_made ||
          us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", local->message);
@@ -320,20 +323,26 @@ make_all (NewAgent *agent, GError **error)
          make_file (&agent->files[FILE_RULE], error);
 }
 
-static void
-undo_file (NewFile *file)
+static gboolean
+undo_file (NewFile *file, GError **error)
 {
-  if (file->is_made)
-    unlink (file->path);
+  g_autofree char *stays = NULL;
+
+  if (!file->is_made || unlink (file->path) == 0 || errno == ENOENT)
+    return TRUE;
+  stays = g_strdup_printf ("%s stays", file->path);
+  us_error_about (error, stays);
+  return FALSE;
 }
 
-/* Backwards: policy stays valid here, too.  A user that stays, one that runs something already, say,
- * keeps the file that says where it comes from, so that another run can go on. */
+/* Backwards: policy stays valid here, too, so that what cannot be undone keeps what it needs.  A user
+ * that stays, one that runs something already, say, keeps the file that says where it comes from, so
+ * that another run can go on. */
 static void
 undo (NewAgent *agent, GError **error)
 {
-  undo_file (&agent->files[FILE_RULE]);
-  undo_file (&agent->files[FILE_AGENT]);
+  if (!undo_file (&agent->files[FILE_RULE], error) || !undo_file (&agent->files[FILE_AGENT], error))
+    return;
   if (agent->user_is_made && !run_tool (agent->ctl->config->userdel, agent->user, NULL) &&
       user_exists (agent))
     {
@@ -342,7 +351,7 @@ undo (NewAgent *agent, GError **error)
       us_error_about (error, stays);
       return;
     }
-  undo_file (&agent->files[FILE_USER]);
+  undo_file (&agent->files[FILE_USER], error);
 }
 
 /* --- all of it --- */

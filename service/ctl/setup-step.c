@@ -84,6 +84,7 @@ setup_write (const char *path, const char *text, gboolean *out_wrote, GError **e
   *out_wrote = FALSE;
   if (access (path, F_OK) == 0)
     {
+      file_publish_tidy (path);
       setup_done ("there is", path);
       return TRUE;
     }

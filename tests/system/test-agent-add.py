@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`undersignctl agent add`, stopped or failing anywhere: policy stays valid, and a second try goes on."""
 
+import errno
 import glob
 import os
 import pwd
@@ -13,12 +14,13 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import people, policy, tap  # noqa: E402
+from undersign_test import fault, people, policy, tap  # noqa: E402
 
 SYSUSERS, USERDEL = "/usr/bin/systemd-sysusers", "/usr/sbin/userdel"
 OWNER, NAME, USER = "alice", "clerk", "agent-clerk"
 CONF = f"/etc/sysusers.d/undersign-agent-{NAME}.conf"
 AGENT, RULE = f"{policy.FOLDER}/agents/{NAME}.agent", f"{policy.FOLDER}/rules/{NAME}.rule"
+COMMAND = ["undersignctl", "agent", "add", NAME, "--owner", OWNER, "--action", "test.rehearse"]
 FILES = [CONF, AGENT, RULE]
 CHECK = "undersignctl policy check >/run/check || echo bad >>/run/seen\n"
 LIST = f"ls -A {policy.FOLDER}/agents {policy.FOLDER}/rules >>/run/seen\n"
@@ -63,8 +65,7 @@ class AgentAdd(unittest.TestCase):
             os.rename(tool + ".real", tool)
 
     def add(self, status=0, action="test.rehearse"):
-        done = people.run_as("root", ["undersignctl", "agent", "add", NAME, "--owner", OWNER,
-                                      "--action", action])
+        done = people.run_as("root", [*COMMAND[:-1], action])
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
@@ -160,6 +161,42 @@ class AgentAdd(unittest.TestCase):
         self.assertFalse(os.path.exists(AGENT) or os.path.exists(RULE))
         self.add()
         self.check_all()
+
+    def test_a_disk_that_fails(self):
+        """At operations that are chosen as in the tests of faults, by $UNDERSIGN_FAULTS; or undersignctl
+        is killed there."""
+        faults = fault.Faults()
+        environment = {**os.environ, **faults.environment()}
+        kinds = (fault.FULL, fault.TORN_WRITE, fault.CUT, fault.BROKEN, fault.BROKEN_ONCE, fault.DEATH)
+        met = set()
+
+        def add(kind, n):
+            self.clean()
+            faults.arm(kind, n, fault.CTL, "/etc/", kind.operations & (fault.CHANGES | fault.UNLINK))
+            done = subprocess.run(COMMAND, capture_output=True, text=True, env=environment, check=False)
+            if faults.disarm():
+                met.add(faults.place())
+            return done.returncode, done.stdout + done.stderr
+
+        self.assertEqual(add(fault.Kind("", fault.NOTE, operations=fault.CHANGES | fault.UNLINK), 0)[0], 0)
+        wanted = os.environ.get("UNDERSIGN_FAULTS", "1")
+        chooser = fault.Chooser(wanted, None if wanted == "all" else 9)
+        # And a rule that cannot be made, where what was made cannot be removed.
+        last = faults.noted().index((fault.CREATE, f"{policy.FOLDER}/rules/.{NAME}.rule.new")) + 1
+        for kind, n in [*chooser.choose(faults.noted(), kinds), (fault.BROKEN, last)]:
+            with self.subTest(f"{kind.name}, operation {n}"):
+                status, text = add(kind, n)
+                self.assertIn(status, (0, 1, -signal.SIGKILL), text)
+                self.check_valid()
+                if status == 0:
+                    self.check_all()
+                elif status == 1:
+                    self.assertRegex(text, "internal: ")
+                    if kind.error != errno.EIO:  # which may keep it from removing what it made
+                        self.check_nothing()
+                self.add()
+                self.check_all()
+        print("# met: " + ", ".join(sorted(map(" ".join, met))), flush=True)
 
     def test_a_rule_of_somebody_else_meanwhile(self):
         """What was made is undone, and nothing else is."""
