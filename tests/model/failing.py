@@ -161,7 +161,7 @@ class Failing:
         self.take("executor restarted")
 
     def kill_runner(self):
-        super().kill_runner()
+        super().kill_runner(self.chance.choice(sorted(self.bed.world.runners)))
         self.take("runner killed")
 
     # --- time ---

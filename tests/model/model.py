@@ -3,6 +3,7 @@
 
 Each step picks something that a broker, an administrator, a person, a failing machine or time may
 do, says what has to come of it, does it to the real executor, runner and null module, and compares.
+The broker is the test itself: to deny, to withdraw, to expire is to close with that word.
 Whatever the model says, the oracle then reads ledger, mark and marker by itself.
 """
 
@@ -443,8 +444,8 @@ class Model:
         self.bed.awake()
         self.take("restart")
 
-    def kill_runner(self):
-        runner = self.bed.world.runners["null"]
+    def kill_runner(self, module="null"):
+        runner = self.bed.world.runners[module]
         runner.kill()
         runner.start()
         self.take("runner")

@@ -2,7 +2,8 @@
 """A model of the whole path: agents and persons on the bus, the broker, executor and runner.
 
 It goes on from what model.py says of a request.  Each step says what has to come of it, does it,
-and compares; then queue and ledger are read, and must agree with each other and with the model.
+and compares; then queue and ledger are read, and must agree with each other and with the model, and the
+mailbox with all of them.  Some wishes are mails, and some of all carry a file.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ import sqlite3
 
 import failing
 import model
-from undersign_test import authenticator, bus, crashbus, fault, handover, oracle
+from undersign_test import authenticator, bus, crash, crashbus, fault, handover, mailserver, oracle, policy
 
 QUEUE = f"{fault.QUEUE}queue.db"
 # No wait within one step moves the boot's clock on by as much; see BusBed.wait_for().
@@ -31,9 +32,67 @@ TRANSITIONS = {
     "pending → done", "pending → unknown", "pending → pending", "pending → refused",
     "pending → refused, asked anew", "pending → refused: prepared anew", "unknown → done",
     "ended → too late", "another passkey", "key again", "key reused", "revoke", "policy", "halt",
-    "clock", "harmed", "executor killed", "executor restarted", "runner killed", "broker killed",
+    "clock", "harmed", "mail done", "mail with files done", "rehearsal done",
+    "rehearsal with files done", "executor killed", "executor restarted", "runner killed", "broker killed",
     "broker restarted", "bus restarted", "reboot", "expired while away",
 }
+
+
+MAIL = "mail.send"
+ACTIONS = (*model.ACTIONS, MAIL, MAIL)
+
+
+def papers_of(wish):
+    """The files of a wish: two for every third target, none for the others."""
+    number = wish[1].rpartition(" ")[2]
+    if not number.isdigit() or int(number) % 3:
+        return []
+    return [bus.File(f"{wish}: paper {number}\n".encode() * 1000) for number in (1, 2)]
+
+
+class MailBed(crashbus.BusBed):
+    """With a mail server, whose Maildir the oracle reads."""
+
+    FILES = {MAIL: "attachment"}
+
+    def __init__(self, **options):
+        super().__init__(modules=("null", "mail"), mailbox=mailserver.MAILDIR, **options)
+        self.server = mailserver.Server()
+
+    def start(self):
+        self.server.start()
+        super().start()
+        self.world.ctl("credential", "set", "mail", "work-smtp",
+                       text=f"{mailserver.USER}\n{mailserver.PASSWORD}\n")
+        self.world.runners["mail"].reload_unit()
+        self.world.runners["mail"].restart()
+
+    def stop(self):
+        super().stop()
+        self.server.stop()
+
+    @staticmethod
+    def arguments(target, action):
+        if action != MAIL:
+            return {"target": ("s", target)}
+        return {"to": ("as", [f"{target.replace(' ', '-')}@example.com"]),
+                "bcc": ("as", ["archive@example.com"]), "subject": ("s", f"About {target}"),
+                "body": ("s", f"This is about {target}.\n")}
+
+
+class Rules(model.Rules):
+    """And one for mails."""
+
+    def __init__(self):
+        super().__init__()
+        self.variants["mail"] = [self._ask("mail", MAIL, "", life) for life in ("24h", "20h")]
+        self.texts["mail"] = self.variants["mail"][0]
+
+    def of(self, action):
+        return self.texts["mail"] if action == MAIL else super().of(action)
+
+    def write(self):
+        crash.write_policy(actions={**crash.ACTIONS, MAIL: policy.MAIL}, rules=self.texts)
 
 
 class Asked(model.Tracked):
@@ -54,6 +113,7 @@ class Path(failing.Failing, model.Model):
 
     def __init__(self, bed, seed):
         super().__init__(bed, seed)
+        self.rules = Rules()
         self.known = {}    # id → state, as the queue had it last
         self.restarts = 0  # of the broker, in harm()
         self.plan = None
@@ -118,6 +178,8 @@ class Path(failing.Failing, model.Model):
                           f"{asked.id} went from {before} back to {asked.state}")
             self.known[asked.id] = asked.state
             self.agree_with_ledger(asked)
+            oracle.demand(asked.state != "done" or self.bed.oracle.has_run(asked.id),
+                          f"{asked.id} is done, and neither marker nor mailbox knows of it")
         oracle.demand(not found, f"nobody asked for {sorted(found)}")
 
     def read_queue(self):
@@ -170,7 +232,7 @@ class Path(failing.Failing, model.Model):
     # --- an agent's steps ---
 
     def random_wish(self, action=None):
-        return (action or self.chance.choice(model.ACTIONS),
+        return (action or self.chance.choice(ACTIONS),
                 f"target {self.chance.randrange(model.TARGETS)}")
 
     def submit(self, supersedes=None, wish=None, label=None, action=None):
@@ -203,7 +265,7 @@ class Path(failing.Failing, model.Model):
                 **({"supersedes": crashbus.PREFIX + supersedes.id} if supersedes else {})}
 
     def send(self, wish, label, key, supersedes=None):
-        return self.bed.submit(wish[1], wish[0], label=label, **self.send_options(key, supersedes))
+        return self.bed.submit(wish[1], wish[0], label=label, files=papers_of(wish), **self.send_options(key, supersedes))
 
     def run_of(self, label):
         return self.bed.runs.get((crashbus.AGENT, label))
@@ -340,7 +402,13 @@ class Path(failing.Failing, model.Model):
         asked.shown = hashlib.sha256(authenticator.pae(handover.RECORD_TYPE, record)).digest()
         values = {argument["name"]: argument["value"]
                   for argument in json.loads(record)["arguments"]}
-        oracle.demand(values["target"] == asked.wish[1], f"{asked.id} shows {values}")
+        papers = [{"name": f"{number}.txt", "size": str(len(file.content)),
+                   "sha256": hashlib.sha256(file.content).hexdigest()}
+                  for number, file in enumerate(papers_of(asked.wish))]
+        for name, (_, value) in self.bed.arguments(asked.wish[1], asked.action).items():
+            oracle.demand(values[name] == value, f"{asked.id} shows {name} as {values[name]}")
+        oracle.demand(values[self.bed.FILES.get(asked.action, "paper")] == papers,
+                      f"{asked.id} shows {values}")
 
     def follow(self, asked, obstacles):
         """What came of an answer."""
@@ -356,6 +424,13 @@ class Path(failing.Failing, model.Model):
             self.refused(asked)
         else:
             self.end_as(asked, state)
+        if state == "done":
+            self.take("mail done" if asked.action == MAIL else "rehearsal done")
+            if papers_of(asked.wish):
+                self.take("mail with files done" if asked.action == MAIL else "rehearsal with files done")
+
+    def needed(self, tracked):
+        return 1 if tracked.action == MAIL else super().needed(tracked)
 
     def refused(self, asked):
         """A check at its execution failed: it is asked anew, where it would be asked about at all."""

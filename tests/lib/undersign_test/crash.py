@@ -95,14 +95,14 @@ class Bed:
     """
 
     def __init__(self, services=("undersign-executor",), modules=("null",), most=None,
-                 forks=False, stays=False):
+                 forks=False, stays=False, mailbox=None):
         write_policy()
         self.faults = fault.Faults()
         self.world = world.World(modules=modules, services=services,
                                  environment=self.faults.environment(forks))
         self.broker = handover.Broker()
         self.admin = handover.Admin
-        self.oracle = oracle.Oracle(NEEDED, stays=stays)
+        self.oracle = oracle.Oracle(NEEDED, stays=stays, mailbox=mailbox)
         self.keys = {}
         self.ends = {}
         self.sanitized = sanitized()
@@ -249,17 +249,17 @@ class Bed:
         cases = self.chooser.choose(self.faults.noted(), kinds)
         for kind, n in cases:
             self.faults.arm(kind, n, **options)
-            self._case(case, step, kind, n)
+            self.case(case, step, kind, n)
         return len(cases)
 
     def _sweep_all(self, case, step, kind, options):
         count = 0
         for n in self.faults.sweep(kind, **options):
-            self._case(case, step, kind, n)
+            self.case(case, step, kind, n)
             count += 1
         return count - 1
 
-    def _case(self, case, step, kind, n):
+    def case(self, case, step, kind, n):
         with case.subTest(f"{kind.name}, operation {n}"):
             try:
                 step()
@@ -284,7 +284,7 @@ class Bed:
         left += [(kinds[0], path) for path in paths if fault.name_of(path) not in self.covered]
         for kind, prefix in left:
             self.faults.arm(kind, 1, roles, prefix)
-            self._case(case, step, kind, 1)
+            self.case(case, step, kind, 1)
         met = {kind for name in self.covered.values() for found in name.values() for kind in found}
         oracle.demand(met >= {kind.name for kind in kinds}, f"only {sorted(met)} were met")
         for path in paths:
@@ -295,10 +295,10 @@ class Bed:
 
         Returns those.
         """
-        dead = {fault.BROKER: self.world.broker, fault.EXECUTOR: self.world.executor,
-                fault.RUNNER: self.world.runners["null"], fault.ADMIN: self.world.admin}.get(self.faults.killed())
-        if dead is not None:
-            world.wait_until(lambda: not dead.running, f"{dead.name} is gone")
+        killed = self.faults.killed_pid()
+        for service in (*self.world.services(), self.world.admin):
+            if service is not None and service.process is not None and service.process.pid == killed:
+                world.wait_until(lambda: not service.running, f"{service.name} is gone")
         gone = [service for service in self.world.services() if not service.running]
         for service in gone:
             service.kill()

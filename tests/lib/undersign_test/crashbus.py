@@ -18,7 +18,14 @@ GONE = ("org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Servic
         "org.freedesktop.DBus.Error.NameHasNoOwner")
 
 
+# Of a run that is closed, or about to be.
+CLOSED = ("not-found: there is no such open run",
+          "not-found: the run was not used for a day and is closed")
+
+
 class BusBed(crash.Bed):
+    FILES = {}  # action → its argument for files, where that is not "paper"
+
     def __init__(self, services=SERVICES, **options):
         super().__init__(services=services, **options)
         self.peers = {}
@@ -80,6 +87,11 @@ class BusBed(crash.Bed):
                                                           ({"label": ("s", label)},))[0]
         return self.runs[user, label]
 
+    @staticmethod
+    def arguments(target, action):
+        """All of an action's but its files."""
+        return {"target": ("s", target)}
+
     def submit(self, *arguments, **options):
         """(id, state); of a module that cannot be called it is refused, and may be asked again."""
         end = time.monotonic() + 120
@@ -92,9 +104,12 @@ class BusBed(crash.Bed):
             time.sleep(0.02)
 
     def _submit(self, target, action="crash.ask", user=AGENT, files=(), label="ticket", **options):
-        arguments = {"target": ("s", target)}
+        arguments = self.arguments(target, action)
+        for file in files:
+            self.oracle.add_file(file.content)
         if files:
-            arguments["paper"] = ("a(sh)", [(f"{i}.txt", i) for i in range(len(files))])
+            arguments[self.FILES.get(action, "paper")] = (
+                "a(sh)", [(f"{i}.txt", i) for i in range(len(files))])
         given = {name.replace("_", "-"): ("o" if name == "supersedes" else "s", value)
                  for name, value in options.items()}
         for first in (True, False):
@@ -105,7 +120,7 @@ class BusBed(crash.Bed):
                 return path[len(PREFIX):], state
             except bus.BusError as error:
                 # A run that was idle for a day is closed; the clocks of these tests are fast.
-                if not first or error.text != "not-found: there is no such open run":
+                if not first or error.text not in CLOSED:
                     raise
                 self.runs.clear()
         return None

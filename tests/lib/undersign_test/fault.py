@@ -199,6 +199,9 @@ class Faults:
         block = self._block
         return block[9] if block[7] == STRUCK and self.kind in (KILL, TORN_KILL) else 0
 
+    def killed_pid(self):
+        return self._block[11] if self.killed() else 0
+
     def forget(self):
         """The process that was killed has been started again."""
         if self.memory[0:4] == bytes(4):

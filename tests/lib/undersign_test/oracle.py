@@ -8,6 +8,8 @@ the last one, and verify() reads all of it again.
 """
 
 import base64
+import email
+import email.policy
 import hashlib
 import json
 import os
@@ -76,10 +78,13 @@ class Oracle:
     """
     @needed: how many persons must have approved an action, by its id; 1 where it is not there
     @stays: whether the ledger stays open from one look to the next; rest() lets it go
+    @mailbox: the Maildir where each mail is an effect, too
     """
 
-    def __init__(self, needed=None, marker=policy.MARKER, ledger=LEDGER, stays=False):
+    def __init__(self, needed=None, marker=policy.MARKER, ledger=LEDGER, stays=False, mailbox=None):
         self.needed, self.stays = needed or {}, stays
+        self.mailbox = mailbox
+        self.contents = {}  # SHA-256 → content, of the files that the test gave
         self.db = None
         self.marker_path, self.ledger_path = marker, ledger
         self.keys = {}
@@ -96,7 +101,8 @@ class Oracle:
         self.seen = {}
         self.ran = {}    # request → action
         self.torn = {}   # the same, of those whose effect was cut off by a kill
-        self.fresh = {}  # request → (action, digest), of those not held against the ledger yet
+        self.fresh = {}  # request → (action, digest or mail), of those not held against the ledger yet
+        self.mails = set()  # their files' names
         self.marker_at = self.marker_from
         self.blocked = {}
         self.events = {}
@@ -113,16 +119,21 @@ class Oracle:
     def add_key(self, user, uid, key):
         self.keys[key.credential] = Key(user, uid, key)
 
+    def add_file(self, content):
+        self.contents[hashlib.sha256(content).hexdigest()] = content
+
     # --- the look ---
 
     def look(self):
         """Raises Wrong.  A look at what has not changed since the last one ends at once."""
         size, mark = self._marker_size(), self._read_mark()
-        now = size, mark, self._version()
+        mails = self._mail_names()
+        now = size, mark, mails, self._version()
         if now == self.last:
             return
         try:
             self._read_marker()
+            self._read_mails(mails)
             self._read_chain(self.db)
             for request, ran in self.fresh.items():
                 self._check_ran(self.db, request, *ran)
@@ -148,8 +159,8 @@ class Oracle:
     def verify(self):
         """Reads marker and ledger from their beginning, as one that has seen nothing yet, and must find
         what was found step by step; raises Wrong."""
-        other = Oracle(self.needed, self.marker_path, self.ledger_path)
-        other.keys, other.marker_from = self.keys, self.marker_from
+        other = Oracle(self.needed, self.marker_path, self.ledger_path, mailbox=self.mailbox)
+        other.keys, other.marker_from, other.contents = self.keys, self.marker_from, self.contents
         other.reset()
         for _ in range(10):  # where something goes on meanwhile
             other.look()
@@ -181,6 +192,20 @@ class Oracle:
             torn, request, action, digest = _LINE.fullmatch(line).groups()
             self._take_torn(torn)
             self._take_ran(request, action, digest)
+
+    def _mail_names(self):
+        """Of what is delivered: a Maildir has it whole, or not yet."""
+        folder = f"{self.mailbox}/new"
+        return frozenset(os.listdir(folder)) if self.mailbox and os.path.isdir(folder) else frozenset()
+
+    def _read_mails(self, names):
+        for name in sorted(names - self.mails):
+            with open(f"{self.mailbox}/new/{name}", "rb") as file:
+                mail = email.message_from_binary_file(file, policy=email.policy.default)
+            request = re.fullmatch(r"<([0-9a-f]{32})@[a-z0-9.-]+>", mail["Message-ID"])
+            demand(request, f"a mail of nobody: {mail['Message-ID']}")
+            self._take_ran(request[1], "mail.send", mail)
+        self.mails |= names
 
     def _take_ran(self, request, action, digest):
         demand(request not in self.ran and request not in self.torn, request, "ran twice")
@@ -322,27 +347,52 @@ class Oracle:
         if digest is None:
             return
         demand(action == seen.record["action"]["id"], f"{request}: {action} ran")
-        demand(digest == arguments_digest(seen.record), f"{request}: other arguments ran")
+        if isinstance(digest, str):
+            demand(digest == arguments_digest(seen.record, self.contents),
+                   f"{request}: other arguments ran")
+        else:
+            self._check_mail(request, digest, {argument["name"]: argument["value"]
+                                               for argument in seen.record["arguments"]})
         demand(seen.outcome != "failed", f"{request} failed, and yet it ran")
         row = db.execute("SELECT consumed FROM request WHERE id = ?", (request,)).fetchone()
         demand(row == (1,), f"{request} ran, and its row is {row}")
+
+    def _check_mail(self, request, mail, wanted):
+        """Whom it went to, what it says and what it carries is what the record says, and no more."""
+        def addresses(text):
+            return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+        to = wanted["to"] + wanted["cc"] + wanted["bcc"]
+        parts = list(mail.iter_parts()) if mail.is_multipart() else [mail]
+        found = [{"name": part.get_filename(), "size": str(len(part.get_content())),
+                  "sha256": hashlib.sha256(part.get_content()).hexdigest()} for part in parts[1:]]
+        for what, one, other in (
+                ("recipients", sorted(addresses(mail["X-RcptTo"])), sorted(to)),
+                ("To", addresses(mail["To"]), wanted["to"]), ("Cc", addresses(mail["Cc"]), wanted["cc"]),
+                ("Bcc", mail["Bcc"], None), ("subject", mail["Subject"], wanted["subject"]),
+                ("text", parts[0].get_content().rstrip("\n"), wanted["body"].rstrip("\n")),
+                ("attachments", found, wanted["attachment"])):
+            demand(one == other, f"{request}: {what} of its mail: {one}, not {other}")
 
     def has_run(self, request):
         return request in self.ran
 
 
-def arguments_digest(record):
-    """What the null module writes: SHA-256 of names and values, each ended by a zero byte.
-
-    Of files it has the content, which is not in the record: those are left to other tests.
-    """
+def arguments_digest(record, contents):
+    """What the null module writes: SHA-256 of names and values, each ended by a zero byte; of a file its
+    name and, without an end, its content.  @contents: by their SHA-256, which alone is in the record."""
     digest = hashlib.sha256()
     for argument in record["arguments"]:
         value = argument["value"]
         words = value if isinstance(value, list) else [value]
-        demand(not words or not isinstance(words[0], dict), "a file cannot be looked at here")
         digest.update(argument["name"].encode() + b"\0")
         for word in words:
+            if isinstance(word, dict):
+                content = contents.get(word["sha256"])
+                demand(content is not None, f"nobody gave the file {word}")
+                demand(word["size"] == str(len(content)), f"another size: {word}")
+                digest.update(word["name"].encode() + b"\0" + content)
+                continue
             word = {True: "yes", False: "no"}.get(word, word) if isinstance(word, bool) else word
             digest.update(word.encode() + b"\0")
     return digest.hexdigest()
