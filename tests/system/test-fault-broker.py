@@ -8,6 +8,7 @@ typed error; and the copies of files are those of the requests that wait.
 
 import contextlib
 import os
+import shutil
 import sys
 import unittest
 
@@ -16,7 +17,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from undersign_test import bus, crash, crashbus, fault, oracle, tap, world  # noqa: E402
 from undersign_test.crash import LEAD  # noqa: E402
 
-SPOOL = f"{fault.QUEUE}spool"
+COPY = "/run/undersign-test/queue"
+DAY, KEPT_DAYS = 24 * 3600, 30
+SPOOL, ID_KEY = f"{fault.QUEUE}spool", f"{fault.QUEUE}id-key"
 SORTS = ((fault.FULL, fault.FULL_ONCE), (fault.BROKEN_ONCE, fault.BROKEN),
          (fault.TORN_WRITE, fault.CUT, fault.TORN_DEATH), (fault.DEATH,))
 WRITTEN = (f"{fault.QUEUE}queue.db-wal",)
@@ -44,8 +47,8 @@ class Broker(unittest.TestCase):
         with self.bed.faults.paused():
             return step()
 
-    def pending(self):
-        name, state = self.bed.submit(os.urandom(6).hex())
+    def pending(self, **options):
+        name, state = self.bed.submit(os.urandom(6).hex(), **options)
         self.assertEqual(state, "pending")
         return name
 
@@ -174,6 +177,49 @@ class Broker(unittest.TestCase):
         """Whatever was chosen, each kind of fault and each file that is written has been met."""
         self.bed.cover(self, self.submit, fault.DISKS + (fault.TORN_DEATH,), WRITTEN, fault.BROKER)
 
+    def each(self, step, prefix, cases):
+        """Whatever was chosen: the first operation of such a sort on such a file fails so."""
+        for kind, operation in cases:
+            self.bed.faults.arm(kind, 1, fault.BROKER, prefix, operation)
+            self.bed.case(self, step, kind, 1)
+            self.assertTrue(self.bed.faults.fired, f"no such operation on {prefix}")
+
+    def test_the_copies_of_files(self):
+        self.each(self.submit, SPOOL, (
+            (fault.FULL, fault.MKDIR), (fault.FULL_ONCE, fault.CREATE), (fault.FULL, fault.WRITE),
+            (fault.TORN_WRITE, fault.WRITE), (fault.CUT, fault.WRITE),
+            (fault.TORN_DEATH, fault.WRITE)))
+
+    def test_first_start(self):
+        """The key by which an idempotency key becomes an id is made whole and kept, or not made."""
+        def step():
+            self.before(self.bed.world.broker.kill)
+            for entry in os.scandir(fault.QUEUE):
+                (shutil.rmtree if entry.is_dir() else os.unlink)(entry.path)
+            self.bed.runs.clear()
+            self.bed.faults.begin_anew()
+            self.bed.world.broker.start()
+            self.bed.wait_for_broker_or_fault()
+            self.bed.faults.disarm()
+            self.bed.revive()
+            self.bed.wait_for_broker()
+            key = os.urandom(6).hex()
+            name = self.keyed(key)[0]
+            with open(ID_KEY, "rb") as file:
+                made = file.read()
+            self.assertEqual((len(made), os.path.exists(f"{ID_KEY}.new")), (32, False))
+            self.bed.world.restart_broker()
+            with open(ID_KEY, "rb") as file:
+                self.assertEqual(file.read(), made)
+            self.bed.withdraw(name)
+            self.bed.closed(name, "withdrawn")
+            self.assertEqual(self.keyed(key), (name, "withdrawn"))
+            self.bed.look()
+        self.each(step, ID_KEY, (
+            (fault.FULL, fault.CREATE), (fault.FULL, fault.WRITE), (fault.TORN_WRITE, fault.WRITE),
+            (fault.CUT, fault.WRITE), (fault.TORN_DEATH, fault.WRITE), (fault.BROKEN_ONCE, fault.SYNC),
+            (fault.DEATH, fault.RENAME), (fault.FULL_ONCE, fault.RENAME)))
+
     def test_restart(self):
         """Whatever fails while it starts, no request is lost, and none is told to have ended."""
         name = self.bed.submit("restart", files=PAPER)[0]
@@ -247,6 +293,116 @@ class Broker(unittest.TestCase):
         self.bed.revive()
         self.bed.wait_for(lambda: self.bed.state(third)[0] == "expired", "it expires")
         self.bed.closed(third, "expired")
+        self.bed.look()
+
+    def keep_queue(self):
+        """The queue as it is now, for put_back()."""
+        self.bed.world.broker.stop()
+        shutil.rmtree(COPY, ignore_errors=True)
+        shutil.copytree(fault.QUEUE, COPY)
+        self.bed.revive()
+
+    def put_back(self, boot=False):
+        """An older queue beside the ledger of today, as one who restores half a backup has it."""
+        self.bed.world.broker.kill()
+        for name in ("queue.db", "queue.db-wal", "queue.db-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{fault.QUEUE}{name}")
+            if os.path.exists(f"{COPY}/{name}"):
+                shutil.copy2(f"{COPY}/{name}", f"{fault.QUEUE}{name}")
+                shutil.chown(f"{fault.QUEUE}{name}", "undersign", "undersign")
+        if boot:
+            self.bed.new_boot()
+        self.bed.revive()
+        self.bed.wait_for_broker()
+
+    def keyed(self, key):
+        """What one who lost the answer does."""
+        return self.bed.submit(key, idempotency_key=key, files=PAPER)
+
+    def older_queue(self, boot):
+        """What the queue has forgotten, the ledger knows."""
+        ends = {self.pending(files=PAPER): why for why in ("done", "denied", "withdrawn",
+                                                           "superseded", "pending")}
+        done, denied, withdrawn, superseded, waits = ends
+        early, late = os.urandom(6).hex(), os.urandom(6).hex()
+        keyed = self.keyed(early)[0]
+        ends[keyed] = "done"
+        statements = {name: self.bed.statement(name) for name in ends}
+        self.keep_queue()
+        for name in (done, keyed, self.keyed(late)[0]):
+            self.bed.approve(name)
+            self.assertEqual(self.bed.ended(name)[0], "done")
+        self.bed.deny(denied)
+        self.bed.withdraw(withdrawn)
+        self.bed.submit(os.urandom(6).hex(), supersedes=crashbus.PREFIX + superseded)
+        for name in (denied, withdrawn, superseded):
+            self.bed.closed(name, ends[name])
+
+        self.put_back(boot)
+        for name, why in ends.items():
+            state, details = self.bed.ended(name)
+            self.assertEqual((state, details["executed"]),
+                             (why, "yes" if why == "done" else "no"), details)
+        self.assertEqual(self.keyed(early), (keyed, "done"))
+        with self.assertRaises(bus.BusError) as caught:  # it cannot run twice
+            self.keyed(late)
+        self.assertEqual(caught.exception.reason, "key-reused", caught.exception)
+        for name in ends:
+            for statement in (statements[name], None) if name != waits else (statements[name],):
+                with self.assertRaises(bus.BusError) as caught:
+                    self.bed.approve(name, statement=statement)
+                self.assertIn(caught.exception.reason, ("too-late", "statement-changed"))
+        self.bed.look()
+        self.bed.approve(waits)
+        self.assertEqual(self.bed.ended(waits)[0], "done")
+        self.bed.look()
+
+    def test_an_older_queue(self):
+        self.older_queue(boot=False)
+
+    def test_an_older_queue_after_a_reboot(self):
+        self.older_queue(boot=True)
+
+    def test_the_wall_clock_goes_wrong(self):
+        """It ends nothing while the broker runs.  At its start, which may be that of another boot, what
+        should have been answered by then has expired; and what ended long ago is forgotten, but for
+        the ledger, so that a key cannot run it again."""
+        key = os.urandom(6).hex()
+        done = self.keyed(key)[0]
+        self.bed.approve(done)
+        self.assertEqual(self.bed.ended(done)[0], "done")
+        for days in (-20 * 365, -2, KEPT_DAYS - 1, KEPT_DAYS + 1):
+            with self.subTest(f"{days} days"):
+                early = self.pending()
+                self.bed.faults.move_clocks(realtime=days * DAY)
+                try:
+                    self.with_clock(days, done, key, early, self.pending())
+                finally:
+                    self.bed.faults.move_clocks(realtime=-days * DAY)
+                    self.bed.world.restart_broker()
+
+    def with_clock(self, days, done, key, early, late):
+        for name in (early, late):
+            self.assertEqual(self.bed.ended(name)[0], "pending")
+        self.bed.world.restart_broker()
+        self.assertEqual(self.bed.ended(late)[0], "pending")
+        self.assertEqual(self.bed.ended(early)[0], "expired" if days > 0 else "pending")
+        if days > KEPT_DAYS:
+            with self.assertRaises(bus.BusError) as caught:
+                self.bed.state(done)
+            self.assertEqual(caught.exception.reason, "not-found")
+            with self.assertRaises(bus.BusError) as caught:
+                self.keyed(key)
+            self.assertEqual(caught.exception.reason, "key-reused", caught.exception)
+        else:
+            self.assertEqual(self.bed.state(done)[0], "done")
+            self.assertEqual(self.keyed(key), (done, "done"))
+        for name in (late, early)[:2 - (days > 0)]:
+            self.bed.approve(name)
+            self.assertEqual(self.bed.ended(name)[0], "done")
+        if days > 0:
+            self.bed.closed(early, "expired")
         self.bed.look()
 
     def test_a_reboot(self):
