@@ -59,6 +59,8 @@ class Failing:
         if state == why:
             self.bed.closed(asked.id, why)
             self.end_as(asked, why)
+        else:
+            asked.perhaps = why
         self.anew(restarts)
 
     def harm_submit(self, _):
@@ -108,7 +110,8 @@ class Failing:
         return None
 
     def anew(self, restarts=None):
-        """A broker that began anew has asked the executor anew about all that waits."""
+        """A broker that began anew has asked the executor anew about all that waits.  Where its disk
+        failed while it synced, what was told as not written may turn up after all."""
         if restarts is not None and restarts == self.restarts:
             return
         for asked in self.requests:
@@ -116,6 +119,9 @@ class Failing:
                 continue
             refused = self.refusals(asked.wish)
             state, details = self.bed.ended(asked.id)
+            if state == asked.perhaps:
+                self.see_closed(asked, state, f"pending → {state}, after all")
+                continue
             oracle.demand(state == ("refused" if refused else "pending"),
                           f"{asked.id} is {state}: {refused}, {details}")
             if refused:

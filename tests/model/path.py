@@ -105,6 +105,7 @@ class Asked(model.Tracked):
         self.heir = None       # what is asked about in its place, where it was refused
         self.credentials = {}  # user → credential, at its last preparation
         self.shown = None      # digest of what the card showed
+        self.perhaps = None    # how it ended, where that could not be synced
 
 
 class Path(failing.Failing, model.Model):
