@@ -81,6 +81,9 @@ class Broker(unittest.TestCase):
         self.assertEqual(state, "pending")
         self.assertIn(again, found or [again])
         self.copies_are_of(again)
+        for number, paper in enumerate(PAPER):
+            with open(f"{SPOOL}/{again}/{number}", "rb") as file:
+                self.assertEqual(file.read(), paper.content)
         self.bed.withdraw(again)
         self.copies_are_of()
         self.bed.look()
