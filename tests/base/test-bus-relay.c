@@ -352,6 +352,50 @@ test_too_much (Fixture *fixture, gconstpointer data)
   assert_passes (fixture, 2);
 }
 
+/* A bus that does not look at bodies: one that is cut off anywhere, or that goes on, never reaches
+ * GDBus, which would end its connection over it. */
+static void
+test_malformed (Fixture *fixture, gconstpointer data)
+{
+  static const char *const bodies[] = {
+    "('x',)",
+    "(objectpath '/a/b', 'why', @a{sv} {})",
+    "('r', 'mail.send', {'to': <['a@b']>, 'sure': <true>, 'h': <@h 0>}, {'k': <objectpath '/a'>})",
+    "([byte 1, 2], {'n': <uint32 7>, 'deep': <<<signature 'a{sv}'>>>}, @t 1)",
+    "([('x', @h 0)], @av [<1>, <'y'>], @ab [true, false])",
+  };
+  guint32 serial = 1;
+
+  for (guint i = 0; i < G_N_ELEMENTS (bodies); i++)
+    {
+      g_autoptr (GDBusMessage) message = message_new (bodies[i], 1);
+      g_autoptr (GByteArray) bytes = message_blob (message, FALSE);
+      guint64 passed = bus_relay_passed (fixture->relay);
+      guint32 size = 0;
+
+      memcpy (&size, bytes->data + 4, sizeof size);
+      size = GUINT32_FROM_LE (size);
+      for (guint32 other = 1; other <= size + 8; other++)
+        {
+          g_autoptr (GByteArray) made = g_byte_array_new ();
+          guint32 header[2] = { GUINT32_TO_LE (other), GUINT32_TO_LE (++serial) };
+
+          if (other == size)
+            continue;
+          g_byte_array_append (made, bytes->data, bytes->len);
+          g_byte_array_set_size (made, bytes->len - size + other);
+          if (other > size)
+            memset (made->data + bytes->len, 0, other - size);
+          memcpy (made->data + 4, header, sizeof header);
+          send_bytes (fixture->bus, made->data, made->len, G_MAXUINT16, -1);
+          assert_refused (fixture, serial, "org.undersign1.Error.InvalidArgument",
+                          US_REASON_BAD_MESSAGE);
+        }
+      g_assert_cmpuint (bus_relay_passed (fixture->relay), ==, passed);
+      assert_passes (fixture, ++serial);
+    }
+}
+
 /* 32 MiB come and go without being kept. */
 static void
 test_large (Fixture *fixture, gconstpointer data)
@@ -601,6 +645,7 @@ main (int argc, char **argv)
   add ("pieces", test_pieces);
   add ("refused", test_refused);
   add ("too-much", test_too_much);
+  add ("malformed", test_malformed);
   add ("large", test_large);
   add ("signals", test_signals);
   add ("heard", test_heard);

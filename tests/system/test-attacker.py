@@ -3,6 +3,7 @@
 """Every method of the service with what is none of its arguments, from every role: other types,
 values that nobody means, files that are none, messages that are none."""
 
+import collections
 import os
 import socket
 import sys
@@ -12,7 +13,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from undersign_test import bus, tap, wire  # noqa: E402
 from undersign_test.denial import AGENT, LEAD, OTHER, OWNER  # noqa: E402
 from undersign_test.hostile import (  # noqa: E402
-    INTROSPECTABLE, MECHANISMS, MEMBERS, ROLES, TARGET, Attacker, Hostile, simple, wrong_signatures)
+    INTROSPECTABLE, MECHANISMS, MEMBERS, ROLES, TARGET, Attacker, Hostile, malformed, simple,
+    wrong_signatures)
+
+
+def hang_up(connections):
+    for connection in connections:
+        connection.close()
 
 
 class Messages(Attacker):
@@ -67,13 +74,6 @@ class Messages(Attacker):
 
     def nonsense(self):
         """Messages that are none, or whose sender is nobody to send them."""
-        for kind, value in (
-                ("b", 2), ("b", 0xffffffff), ("s", b"\xff\xfe"), ("s", b"a\0b"),
-                ("s", b"\xed\xa0\x80"), ("o", b"no/path"), ("o", b"/a//b"), ("o", b"/a/"),
-                ("g", b"(("), ("g", b"a"), ("av", b"\1"), ("as", b"\xff\0\0\0"),
-                ("a(yy)", b"\1\2\3\4"), ("ab", b"\2\0\0\0")):
-            yield wire.call_bytes(self.call(bus.AGENT, "OpenRun", "a{sv}", wire.body_of(
-                "a{sv}", ({"label": (kind, value)},))))
         whole = wire.call_bytes(self.call(bus.AGENT, "GetInfo"))
         for at, byte in ((0, 0), (0, ord("B")), (1, 0), (1, 5), (1, 255), (2, 255), (3, 2), (4, 1),
                          (7, 255), (8, 0), (12, 1), (15, 255), (21, 255), (len(whole) - 1, 1)):
@@ -114,6 +114,30 @@ class Messages(Attacker):
                     if answer is not wire.HUNG_UP:
                         self.assertIn(answer.name, ("", bus.ERROR + "NotAgent"), answer)
             print(f"# {user}: the bus ended {hung_up} of {len(messages)}", flush=True)
+
+    def test_malformed(self):
+        """To each member bodies that its signature does not describe: the bus ends who sends one, or it
+        is refused, and nobody else notices it."""
+        self.request = self.pending(TARGET)
+        calls = [self.call(interface, member, right, body) for interface, member, right in MEMBERS
+                 if right for body in malformed(right)]
+        for user in (AGENT, "nobody"):
+            answers = collections.Counter()
+            connections = []
+            for call in calls:
+                if not connections:
+                    connections = wire.connect(user, 16)
+                    self.addCleanup(hang_up, list(connections))
+                answer = connections[0].ask(call)
+                if answer is wire.HUNG_UP:
+                    connections.pop(0).close()
+                else:
+                    self.expect(call, answer, ("InvalidArgument", "NotAgent", "NotApprover", "NotFound",
+                                               "Refused", "LimitExceeded"))
+                answers[answer.name] += 1
+            print(f"# {user}: {dict(answers)} of {len(calls)}", flush=True)
+            hang_up(connections)
+        self.assert_state(self.request, "pending")
 
     # --- files ---
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A little of the rest on the other implementation of the bus, dbus-broker, which many distributions
 have: the members and roles of test-matrix.py for two kinds of user, an approval that runs once, that
-nobody else can have the name, and of test-admin.py what the bus has a part in.  Any suite runs on it
+nobody else can have the name, and of test-admin.py and test-attacker.py what the bus has a part in.  Any suite runs on it
 as a whole, that of the administrator for one:
 
   UNDERSIGN_BUS=dbus-broker tests/lib/namespace --build BUILD tests/system/test-admin.py
@@ -58,6 +58,21 @@ class OtherAdmin(admin.Admin):
 
 for left_out in ELSEWHERE:
     setattr(OtherAdmin, left_out, None)
+
+
+attacker = suite("attacker")
+
+
+class OtherAttacker(attacker.Messages):
+    """Bytes that are no message, values that nobody means, and files that are none."""
+
+    def setUp(self):
+        self.world.restart_admin()  # lest it end before an enrolment keeps it
+        super().setUp()
+
+
+for left_out in ("test_signatures", "test_objects", "test_half_messages"):
+    setattr(OtherAttacker, left_out, None)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Whoever may reach the system bus and wants the service gone: what he sends, and what is watched.
 
-The calls are bytes of our own over connections of real users.  After each test broker, executor and
-administrator's mechanism are the processes that they were, with the descriptors that they had,
-whoever did nothing is served, and nothing ran.
+The calls are bytes of our own over connections of real users.  After each test broker, executor,
+runners and administrator's mechanism are the processes that they were, with the descriptors that
+they had, and so is the launcher where it is there still; whoever did nothing is served, and nothing
+ran.
 
 What is picked at random is the same in each run; UNDERSIGN_SEED picks something else, and "random"
 something new.
@@ -28,6 +29,7 @@ ROLES = (AGENT, OTHER, LEAD, OWNER, "nobody", "root")
 ADMIN_PATH, LAUNCHER_PATH = f"{bus.PATH}/Admin", f"{bus.PATH}/Launcher"
 # Those that have a name of their own.
 MECHANISMS = {bus.ADMIN: ADMIN_PATH, bus.LAUNCHER: LAUNCHER_PATH}
+HAS_LAUNCHER = os.environ.get("UNDERSIGN_BUS") != "dbus-broker"
 INTROSPECTABLE = "org.freedesktop.DBus.Introspectable"
 SIMPLE = {"s": "x", "o": "/", "u": 0, "t": 0, "b": 0, "h": 0, "ay": b"", "v": ("s", "x"),
           "a{sv}": {}, "av": [], "as": [], "y": 0, "g": "s", "d": 0.0, "a{ss}": {}}
@@ -41,7 +43,8 @@ def members():
             for method in interface.iter("method"):
                 found.append((interface.get("name"), method.get("name"), "".join(
                     arg.get("type") for arg in method.iter("arg") if arg.get("direction") == "in")))
-    return sorted(found)
+    # Nothing starts the launcher on the other bus, and it ends when it was idle.
+    return sorted(one for one in found if one[0] != bus.LAUNCHER or HAS_LAUNCHER)
 
 
 MEMBERS = members()
@@ -63,6 +66,38 @@ def simple(kind):
     if kind[0] == "(":
         return tuple(simple(inner) for inner in bus.split(kind[1:-1]))
     return SIMPLE[kind]
+
+
+# What no value of its type is, in a variant.
+NO_VALUES = (
+    ("b", 2), ("b", 0xffffffff), ("s", b"\xff\xfe"), ("s", b"a\0b"), ("s", b"\xed\xa0\x80"),
+    ("o", b"no/path"), ("o", b"/a//b"), ("o", b"/a/"), ("g", b"(("), ("g", b"a"), ("av", b"\1"),
+    ("as", b"\xff\0\0\0"), ("a(yy)", b"\1\2\3\4"), ("ab", b"\2\0\0\0"))
+
+
+def malformed(right):
+    """Bodies that their signature, @right, does not describe: cut off, too long, with lengths beyond
+    their end, texts that are none, and padding that says something."""
+    kinds = bus.split(right)
+    values = [simple(kind) for kind in kinds]
+    good = wire.body_of(right, values)
+    found = [good + b"\1", good + bytes(8), *(good[:at] for at in {0, len(good) // 2, len(good) - 1})]
+    for at, kind in enumerate(kinds):
+        start = bytearray(wire.body_of("".join(kinds[:at]), values[:at]))
+        start += bytes(-len(start) % wire.ALIGNMENT[kind[0]])
+        if kind[0] in "so":
+            found += [wire.body_of(right, [*values[:at], bad, *values[at + 1:]])
+                      for bad in (b"\xff\xfe", b"a\0b", b"\xed\xa0\x80", b"a/")[:3 + (kind == "o")]]
+        if kind[0] in "soa":
+            found += [bytes(start) + length + good[len(start) + 4:]
+                      for length in (b"\xff\xff\xff\xff", b"\xff\xff\xff\3", b"\1\1\0\0")]
+        if kind == "a{sv}":
+            found += [wire.body_of(right, [*values[:at], [("label", bad)], *values[at + 1:]])
+                      for bad in NO_VALUES]
+    first = good.find(bytes(4), 5)  # of a string's end and what pads it, where there is any
+    if first > 0 and right.startswith("s"):
+        found.append(good[:first + 1] + b"\1" + good[first + 2:])
+    return [body for body in dict.fromkeys(found) if body != good]
 
 
 def nested(depth):
@@ -135,7 +170,8 @@ class Attacker(Denial):
         self.peer("root").call(bus.ADMIN, "BeginEnroll", "(sa{sv})", (
             "alice", {"kind": ("s", "software"), "label": ("s", "x")}), path=ADMIN_PATH)
         self.rng = random.Random(f"{SEED} {self.id()}")
-        self.admin_pid = self.pid_of_admin()
+        self.admin_pid = self.pid_of(bus.ADMIN)
+        self.launcher_pid = self.pid_of(bus.LAUNCHER) if HAS_LAUNCHER else 0
         # What a test leaves is found at its end, so the most there ever was at a beginning is right.
         self.fds = {pid: max(self.most.get(pid, 0), self.settled(pid)) for pid in self.all_pids()}
         self.most.update(self.fds)
@@ -143,7 +179,7 @@ class Attacker(Denial):
     def tearDown(self):
         """Everybody is answered still, by who was there before, and nothing is left of the rest."""
         self.witness()
-        self.assertEqual(self.pid_of_admin(), self.admin_pid, "another undersign-admin")
+        self.assertEqual(self.pid_of(bus.ADMIN), self.admin_pid, "another undersign-admin")
         for pid, count in self.fds.items():
             try:
                 world.wait_until(lambda pid=pid, count=count: self.fds_of(pid) <= count,
@@ -154,14 +190,33 @@ class Attacker(Denial):
 
     # --- what is watched ---
 
-    def pid_of_admin(self):
-        peer = self.peer("root")
-        peer.call(bus.ADMIN, "Status", path=ADMIN_PATH)
-        return peer.call("org.freedesktop.DBus", "GetConnectionUnixProcessID", "(s)", (bus.ADMIN,),
-                         path="/", destination="org.freedesktop.DBus")[0]
+    def pid_of(self, name):
+        """Of one that the bus starts where it is not there; any call does that."""
+        peer, member = self.peer("root"), {bus.ADMIN: "Status", bus.LAUNCHER: "List"}[name]
+        for left in range(19, -1, -1):
+            try:
+                peer.call(name, member, path=MECHANISMS[name])
+                return peer.call("org.freedesktop.DBus", "GetConnectionUnixProcessID", "(s)", (name,),
+                                 path="/", destination="org.freedesktop.DBus")[0]
+            except bus.BusError as error:  # it was idle for so long that it ends just now
+                if not left or not error.name.startswith("org.freedesktop.DBus.Error."):
+                    raise
+        return None
 
     def all_pids(self):
-        return [self.processes["undersignd"], self.processes["undersign-executor"], self.admin_pid]
+        """The listeners alone of those that have workers."""
+        return [*self.processes.values(), self.admin_pid,
+                *([self.launcher_pid] if self.launcher_pid else [])]
+
+    def or_gone(self, pid, look):
+        """What @look finds of a process.  The launcher may end when it was idle for a minute, and has
+        given everything back then."""
+        try:
+            return look(pid)
+        except (FileNotFoundError, ProcessLookupError, TypeError):
+            if pid != self.launcher_pid:
+                raise
+            return 0
 
     @staticmethod
     def workers_of(pid):
@@ -169,6 +224,9 @@ class Attacker(Denial):
             return file.read().split()
 
     def fds_of(self, pid):
+        return self.or_gone(pid, self._fds_of)
+
+    def _fds_of(self, pid):
         """But for the one that a listener has for each of its workers, who come and go."""
         return len(os.listdir(f"/proc/{pid}/fd")) - len(self.workers_of(pid))
 
@@ -177,7 +235,7 @@ class Attacker(Denial):
         is a child still."""
         workers, found = None, []
         while len(found) < 10:
-            now = self.workers_of(pid)
+            now = self.or_gone(pid, self.workers_of)
             if now != workers:
                 workers, found = now, []
             found.append(self.fds_of(pid))
@@ -188,8 +246,11 @@ class Attacker(Denial):
     def links_of(pid):
         return sorted(os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd"))
 
+    def memory_of(self, pid):
+        return self.or_gone(pid, self._memory_of)
+
     @staticmethod
-    def memory_of(pid):
+    def _memory_of(pid):
         with open(f"/proc/{pid}/status", encoding="ascii") as status:
             return int(re.search(r"^VmRSS:\s+(\d+)", status.read(), re.MULTILINE)[1]) * 1024
 
