@@ -50,7 +50,9 @@ details_of (Broker *broker, const Request *request, const Call *call)
   add (&builder, "run", g_variant_new_string (record_run_id (request->record)));
   add (&builder, "digest", g_variant_new_string (digest));
   add (&builder, "expires", g_variant_new_string (request->expires));
-  add (&builder, "executed", g_variant_new_string (request_state_executed (request->state)));
+  add (&builder, "executed",
+       g_variant_new_string (request->is_doubtful ? "unknown"
+                                                  : request_state_executed (request->state)));
   add (&builder, "card", g_variant_new_boolean (card));
   add (&builder, "reason", g_variant_new_string (request->reason));
   add (&builder, "result", g_variant_new_string (request->result));

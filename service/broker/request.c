@@ -380,7 +380,7 @@ check_may_follow (const Request *request, RequestState to, GError **error)
   /* After a power cut it may have run: nobody is told that it did not, before that is known. */
   if (request->is_doubtful && request_state_was_closed (to))
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
-                         "whether the request has run is being asked");
+                         "whether the request has run is not known yet");
   if (request_state_may_follow (request->state, to))
     return TRUE;
   return us_error_set (error, US_ERROR_WRONG_STATE,

@@ -115,7 +115,7 @@ struct Request
   /* of this process alone */
   Files *files;          /* (nullable) once ended */
   gboolean is_ready;     /* FALSE while it is prepared anew */
-  gboolean is_doubtful;  /* read back, and the ledger has not said yet what became of it */
+  gboolean is_doubtful;  /* pending when read back; the ledger has not said yet what became of it */
   gboolean is_handed;    /* a hand-over is under way */
   guint retries;         /* of asking the ledger, without an answer so far */
   GError *doubt;         /* what a hand-over was answered with that only the ledger can explain */

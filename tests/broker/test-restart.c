@@ -327,6 +327,7 @@ test_pending_doubtful (Bed *bed, gconstpointer config)
   fake_hold_kind (bed->fake, HANDOVER_QUERY);
   bed_start (bed);
   wait_state (agent, ran, "pending");
+  assert_details (agent, ran, "pending", "unknown", "");
   g_assert_false (withdraw (agent, ran, &error));
   assert_doubtful (&error);
   g_assert_false (caller_deny (jones, ran, "not-now", &error));
@@ -336,6 +337,7 @@ test_pending_doubtful (Bed *bed, gconstpointer config)
 
   fake_hold_kind (bed->fake, 0);
   wait_state (agent, ran, "done");
+  assert_details (agent, ran, "done", "yes", "");
   wait_again (jones, waits);
   g_assert_true (withdraw (agent, waits, &error));
   g_assert_no_error (error);
