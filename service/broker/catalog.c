@@ -69,15 +69,12 @@ catalog_free (Catalog *catalog)
 }
 
 static void
-add_initiator (Catalog *catalog, const char *name)
+add_initiator (Catalog *catalog, const char *name, uid_t uid)
 {
-  uid_t uid = 0;
-
-  if (catalog->names->user_by_name (name, &uid))
-    g_hash_table_replace (catalog->initiators, g_strdup (name), GUINT_TO_POINTER (uid));
+  g_hash_table_replace (catalog->initiators, g_strdup (name), GUINT_TO_POINTER (uid));
 }
 
-/* Names are resolved here, once, and never while a call waits. */
+/* By the uids that the set has: nobody is looked up while a call waits. */
 static void
 catalog_index (Catalog *catalog)
 {
@@ -88,9 +85,9 @@ catalog_index (Catalog *catalog)
       const PolicyAgent *agent = agents->pdata[i];
 
       g_array_append_val (catalog->uids, agent->uid);
-      add_initiator (catalog, agent->owner);
-      for (guint j = 0; agent->initiators != NULL && agent->initiators[j] != NULL; j++)
-        add_initiator (catalog, agent->initiators[j]);
+      add_initiator (catalog, agent->owner, agent->owner_uid);
+      for (guint j = 0; agent->initiators[j] != NULL; j++)
+        add_initiator (catalog, agent->initiators[j], agent->initiator_uids[j]);
     }
 }
 

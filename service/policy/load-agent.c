@@ -44,6 +44,7 @@ agent_entry_free (AgentEntry *entry)
   g_free (entry->agent.owner);
   g_strfreev (entry->agent.parts);
   g_strfreev (entry->agent.initiators);
+  g_free (entry->agent.initiator_uids);
   g_free (entry);
 }
 
@@ -110,7 +111,6 @@ static void
 load_initiators (Loader *loader, const KeyFile *file, const KeySection *section, AgentEntry *entry)
 {
   const KeyEntry *initiators = key_section_entry (section, "Initiators");
-  uid_t uid;
 
   if (initiators == NULL)
     {
@@ -119,12 +119,16 @@ load_initiators (Loader *loader, const KeyFile *file, const KeySection *section,
     }
   entry->initiators_line = initiators->line;
   entry->agent.initiators = key_entry_words (file, initiators, POLICY_MAX_WORDS, loader->faults);
-  for (guint i = 0; entry->agent.initiators != NULL && entry->agent.initiators[i] != NULL; i++)
+  if (entry->agent.initiators == NULL)
+    return;
+  entry->agent.initiator_uids = g_new0 (uid_t, g_strv_length (entry->agent.initiators) + 1);
+  for (guint i = 0; entry->agent.initiators[i] != NULL; i++)
     {
       const char *name = entry->agent.initiators[i];
+      uid_t *uid = &entry->agent.initiator_uids[i];
 
-      if (load_user (loader, file, initiators->line, "Initiators", name, &uid) &&
-          (uid == entry->agent.uid || uid_is_nobody (uid) || name_is_service_user (name)))
+      if (load_user (loader, file, initiators->line, "Initiators", name, uid) &&
+          (*uid == entry->agent.uid || uid_is_nobody (*uid) || name_is_service_user (name)))
         faults_add (loader->faults, file->path, initiators->line,
                     "Initiators=: an initiator is not the agent, nobody or a user of this service");
     }

@@ -113,6 +113,7 @@ typedef struct
   PolicyLaunch launch;
   char **parts;      /* never NULL; without Parts= just "main" */
   char **initiators; /* user names */
+  uid_t *initiator_uids; /* of each, as of uid and owner_uid */
 } PolicyAgent;
 
 typedef struct
