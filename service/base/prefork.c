@@ -278,7 +278,7 @@ somebody_waits (const Listener *listener)
 /*
  * listener_next_start: when the next worker is to be started, G_MAXINT64 for never.  While one is
  * idle the next can wait: it would take its time from the one that has just been called.  For the
- * same reason they are started one after the other, unless none is left and more callers wait already.
+ * same reason they are started one after the other, unless none is left and somebody waits.
  */
 static gint64
 listener_next_start (const Listener *listener)

@@ -101,6 +101,7 @@ database_configure (Ledger *ledger, GError **error)
     { "PRAGMA synchronous = FULL", NULL },
     { "PRAGMA synchronous", "2" },
     { "PRAGMA foreign_keys", "1" },
+    { "PRAGMA user_version", NULL }, /* the first read, which makes the log */
   };
 
   int persist = 1;
