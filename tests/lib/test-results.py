@@ -136,6 +136,31 @@ class OnceMore(unittest.TestCase):
                 self.assertEqual(self.count(1, second), "0 passed, 1 failed, 0 skipped")
                 self.assertEqual(self.suites.unsteady, [])
 
+    def test_what_failed_must_pass(self):
+        """A second run that skips it, or has less in it, proves nothing."""
+        for second in ([("b", results.PASSED, "")], [("a", results.SKIPPED, "")]):
+            with self.subTest(second=second):
+                self.setUp()
+                self.tally.allowed = [("suite*", "a", "why")]
+                self.assertEqual(self.count(1, second), "0 passed, 1 failed, 0 skipped")
+                self.assertEqual(self.suites.unsteady, [])
+
+    def test_a_plan_that_was_not_kept_may_be_kept_alone(self):
+        self.suites.count("suite", ([*self.GOOD, ("plan", results.FAILED, "")], ""),
+                          lambda: (self.GOOD, ""))
+        self.suites.count_put_off(lambda: True)
+        self.assertEqual(self.tally.summary(), "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(self.suites.unsteady, [("suite", "plan")])
+
+    def test_misused_memory_is_no_load(self):
+        for said in ("==1==ERROR: AddressSanitizer: heap-use-after-free", "a.c:1:2: runtime error: x",
+                     "ERROR, -11\nok 1"):
+            with self.subTest(said=said):
+                self.setUp()
+                self.suites.count("suite", (self.BAD, said), lambda: (self.GOOD, ""))
+                self.suites.count_put_off(lambda: True)
+                self.assertEqual(self.tally.summary(), "0 passed, 1 failed, 0 skipped")
+
     def test_one_without_a_second_chance_has_failed(self):
         self.suites.count("suite", (self.BAD, ""))
         self.suites.count("other", ([], ""))
@@ -151,10 +176,11 @@ class OnceMore(unittest.TestCase):
         self.assertEqual(self.count(1, self.GOOD, has_time=False), "0 passed, 1 failed, 0 skipped")
 
     def test_a_skip_that_is_not_listed_is_put_off_as_well(self):
-        self.suites.count("suite", ([("a", results.SKIPPED, "")], ""), lambda: (self.GOOD, ""))
+        self.suites.count("suite", ([("a", results.SKIPPED, ""), ("b", results.FAILED, "")], ""),
+                          lambda: ([*self.GOOD, ("b", results.PASSED, "")], ""))
         self.assertEqual(self.tally.summary(), "0 passed, 0 failed, 0 skipped")
         self.suites.count_put_off(lambda: True)
-        self.assertEqual(self.tally.summary(), "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(self.tally.summary(), "2 passed, 0 failed, 0 skipped")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,28 @@
 """Suites that run beside each other: what counts, and what is tried once more.
 
 A suite that fails while others use the machine is put off until it can run alone.  Then it has
-failed, or it passes and is named as unsteady, with the log of its failure.  A failure counts at once
-in a suite that cannot be repeated or whose order of events is drawn; and where more than a few
-suites failed all have, since that is no load.
+failed, or all that it said the first time passes and it is named as unsteady, with the log of its
+failure.  A failure counts at once in a suite that cannot be repeated or draws what it does, and
+where memory was misused: no load does that.  Where more than a few suites failed all have.
 """
+
+import re
+
+from . import results
 
 PUT_OFF_MAX = 2
 LOG_CHARACTERS = 12000
+# Names that a failure of the suite itself goes by.
+OF_THE_SUITE = ("bail out", "exit", "plan", "results")
+MISUSE = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|runtime error:|"
+                    r"SIGSEGV|SIGBUS|SIGILL|, -(4|7|8|11)$", re.MULTILINE)
+
+
+def passes_what_failed(first, second):
+    """Whether each result of the @first run is one that passed in the @second."""
+    passed = {name for name, outcome, _ in second if outcome == results.PASSED}
+    return all(name in passed or outcome == results.SKIPPED or name in OF_THE_SUITE
+               for name, outcome, _ in first)
 
 
 class Suites:
@@ -27,7 +42,7 @@ class Suites:
             self.tally.add_all(suite, found)
             return
         self._show(suite, text)
-        if again:
+        if again and not MISUSE.search(text):
             self.put_off.append((suite, found, again))
         else:
             self.tally.add_all(suite, found)
@@ -42,8 +57,10 @@ class Suites:
                 found, text = again()
                 if self.tally.fails(suite, found):
                     self._show(suite, text)
-                else:
+                elif passes_what_failed(first, found):
                     self.unsteady += [(suite, name) for name in self.tally.failing(suite, first)]
+                else:
+                    found = first
             self.tally.add_all(suite, found)
         self.put_off = []
 
