@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Security keys, as a person meets them on the terminal, against a service of the test's own.
 
-usage: test-security-key.py PROGRAM SERVICE KEY-TOOL [TEST…]   (the three programs of this folder)
+usage: test-security-key.py PROGRAM SERVICE KEY-TOOL PLUGGED [TEST…]   (what this folder builds)
 
 libfido2 and its HID code are the real ones; behind the device are authenticators of others, see
 tests/authenticator.  UNDERSIGN_AUTHENTICATORS names the folder where they were built; without it
@@ -24,7 +24,7 @@ import card_case as card  # noqa: E402
 from undersign_test import security_key, tap  # noqa: E402
 
 
-TOOL = os.path.abspath(sys.argv[3])
+TOOL, PLUGGED = map(os.path.abspath, sys.argv[3:5])
 PIN, WRONG = "1234-x", "4321-y"
 REQUEST, ME = card.REQUEST, card.ME
 TOUCH = "Touch the security key"
@@ -149,6 +149,68 @@ class KeyCase(Case):
     def to_signature(self, terminal):
         terminal.line(self.to_end(terminal))
         terminal.wait_for("sign your approval")
+
+
+class Listed(KeyCase):
+    """Keys that nobody names: those that are plugged in, as the library lists them."""
+
+    def setUp(self):
+        super().setUp()
+        self.list = os.path.join(self.place(), "list")
+        options = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        self.listed = {"LD_PRELOAD": PLUGGED, "UNDERSIGN_TEST_KEYS": self.list,
+                       "ASAN_OPTIONS": options}
+
+    def plug(self, *keys, gone=()):
+        with open(self.list, "w", encoding="ascii") as file:
+            file.writelines(f"{path}\n" for path in (*gone, *(key.path for key in keys)))
+
+    def to_pin(self, terminal):
+        terminal.wait_for(r"PIN of Listed key \(8 tries left\): $")
+        terminal.line(PIN)
+
+    def test_the_only_one_is_enrolled(self):
+        self.plug(self.pin_key())
+        with self.terminal("passkey", "enrol", "--label", "Blue key", "--security-key",
+                           "--unattested", **self.listed) as terminal:
+            self.to_pin(terminal)
+            terminal.wait_for("Enrolled for")
+        self.assertEqual(self.service.reached(), ["enrol ok"])
+
+    def test_of_several_none_is_enrolled(self):
+        self.plug(self.pin_key(), self.pin_key())
+        with self.terminal("passkey", "enrol", "--label", "Blue key", "--security-key",
+                           "--unattested", **self.listed) as terminal:
+            self.assert_ends(terminal, "key-several: 2 security keys are plugged in")
+
+    def test_the_one_with_the_passkey_signs(self):
+        key = self.enrolled(self.pin_key())
+        self.plug(self.pin_key(), key, self.pin_key())
+        with self.approve(REQUEST, **self.listed) as terminal:
+            self.to_signature(terminal)
+            self.to_pin(terminal)
+            self.assert_approved(terminal)
+
+    def test_another_until_it_is_plugged_in(self):
+        key = self.enrolled(self.pin_key())
+        other = self.pin_key()
+        for keys in ((), (other,)):
+            self.plug(*keys)
+            with self.approve(REQUEST, **self.listed) as terminal:
+                self.to_signature(terminal)
+                terminal.wait_for("Plug your security key in, then press Enter")
+                self.plug(other, key)
+                terminal.type("\r")
+                self.to_pin(terminal)
+                self.assert_approved(terminal)
+
+    def test_one_that_is_gone_is_passed_over(self):
+        key = self.enrolled(self.pin_key())
+        self.plug(key, gone=["/dev/hidraw-that-was"])
+        with self.approve(REQUEST, **self.listed) as terminal:
+            self.to_signature(terminal)
+            self.to_pin(terminal)
+            self.assert_approved(terminal)
 
 
 class WithPin(KeyCase):
@@ -427,5 +489,5 @@ class WithReader(KeyCase):
 
 
 if __name__ == "__main__":
-    del sys.argv[1:4]
+    del sys.argv[1:5]
     tap.main("card-security-key")
