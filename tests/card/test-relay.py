@@ -149,7 +149,7 @@ class Test(unittest.TestCase):
         os.write(relay.command, b"\x1b[?25l\x1b[3;9r\x1b[4hlast")
         relay.read(relay.person, b"last")
         self.assertEqual(relay.end(b"exited 0\n"), 0)
-        text = relay.read(relay.person, b"\x1b[0m")
+        text = relay.read(relay.person, b"\x1b[0;10m")
         for undone in (b"\x1b[?25h", b"\x1b[r", b"\x1b[4l"):
             self.assertIn(undone, text)
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Judges each sequence of ECMA-48 as a whole, when its end is there: no part of one is shown, and
- * no ESC but that of one that was judged.  Called by relay.c.  Left out are strings that write the
- * clipboard, files or keys (OSC but for a few, DCS, APC, PM, SOS), what prints, what reads the
- * screen or the window's title back, and what changes how bytes are read.  Modes that are set are
- * noted, so that the end can undo them.
+ * no ESC but that of one that was judged.  Called by relay.c.  What passes is listed here: what
+ * programs of curses and their like draw and ask with, on xterm, on Linux's console and in tmux.
+ * Anything else is left out, known or not: keys that lock, consoles that switch, what prints, what
+ * reads the screen back, strings that write the clipboard or files.  Modes that are set are noted,
+ * so that the end can undo them.
  */
 #include "module/card/tty/screen.h"
 
@@ -15,13 +16,90 @@
 #define CAN 0x18
 #define SUB 0x1a
 #define DEL 0x7f
-#define MODE_MAX 9999
-/* Private modes that a shell has on. */
-static const guint16 usual[] = { 7, 8, 25 };
+#define NUMBER_MAX 9999
+#define MANY SCREEN_HELD_MAX
 /* OSC: titles, colours, links; and back. */
 static const guint16 commands[] = { 0, 1, 2, 4, 8, 10, 11, 12, 104, 110, 111, 112 };
-/* What is asked by none of them, without a prefix. */
-#define SILENT "ABCDEFGHIJKLMPSTX@Zabdefghlmrsu`"
+
+/* Of those that pass, and whether a shell has it on; one that keeps the cursor is no state. */
+static const struct
+{
+  guint16 number;
+  gboolean is_private, is_usual;
+} modes[] = {
+  { 4, FALSE, FALSE },   /* inserts */
+  { 34, FALSE, TRUE },   /* the cursor, of screen and tmux */
+  { 1, TRUE, FALSE },    /* keys of the cursor */
+  { 5, TRUE, FALSE },    /* inverse, to flash */
+  { 7, TRUE, TRUE },     /* wraps */
+  { 9, TRUE, FALSE },    /* the mouse, as X10 did */
+  { 12, TRUE, FALSE },   /* the cursor blinks */
+  { 25, TRUE, TRUE },    /* and is shown */
+  { 47, TRUE, FALSE },   /* the other screen */
+  { 69, TRUE, FALSE },   /* margins */
+  { 1000, TRUE, FALSE }, /* the mouse; not 1001, which waits for an answer */
+  { 1002, TRUE, FALSE }, { 1003, TRUE, FALSE }, { 1004, TRUE, FALSE }, /* focus */
+  { 1005, TRUE, FALSE },                        /* how the mouse is told of */
+  { 1006, TRUE, FALSE }, { 1007, TRUE, FALSE }, /* the wheel */
+  { 1015, TRUE, FALSE }, { 1016, TRUE, FALSE }, { 1047, TRUE, FALSE }, /* the other screen */
+  { 1049, TRUE, FALSE }, { 2004, TRUE, FALSE },                        /* pastes */
+  { 2026, TRUE, FALSE },                                               /* draws at once */
+  { 2031, TRUE, FALSE },                                               /* tells of colours */
+  { 2048, TRUE, FALSE },                                               /* tells of the size */
+};
+G_STATIC_ASSERT (G_N_ELEMENTS (modes) <= 64);
+#define KEEPS_CURSOR 1048
+
+typedef enum
+{
+  ASKS = 1 << 0, /* the terminal has something to say */
+  ASKS_WHAT = 1 << 1,
+  MODES = 1 << 2,
+  REGION = 1 << 3,
+  SHAPE = 1 << 4,
+  CONSOLE_CURSOR = 1 << 5,
+  KEYS = 1 << 6,
+} Effect;
+
+/* Sequences of CSI: how many numbers there are at most, and what the first one may be. */
+typedef struct
+{
+  guint8 prefix, between;
+  const char *last; /* any of these */
+  guint most;
+  guint8 effect;
+  guint16 first[3];
+  gsize n_first; /* 0: any */
+} Control;
+
+static const Control controls[] = {
+  { 0, 0, "@ABCDEFGIJKLMPSTXZ`abde", 1, 0, { 0 }, 0 },
+  { 0, 0, "Hfs", 2, 0, { 0 }, 0 },
+  { 0, 0, "u", 0, 0, { 0 }, 0 },
+  { 0, 0, "m", MANY, 0, { 0 }, 0 },
+  { 0, 0, "hl", MANY, MODES, { 0 }, 0 },
+  { '?', 0, "hl", MANY, MODES, { 0 }, 0 },
+  { 0, 0, "r", 2, REGION, { 0 }, 0 },
+  { 0, ' ', "q", 1, SHAPE, { 0 }, 0 },
+  { '?', 0, "c", 1, CONSOLE_CURSOR, { 0, 1, 8 }, 3 },
+  { 0, '!', "p", 0, 0, { 0 }, 0 },
+  { 0, '$', "x", 5, 0, { 0 }, 0 }, /* fills; tmux does */
+  /* Keys, by kitty's protocol and by the one of xterm's options that is undone. */
+  { '>', 0, "u", 1, KEYS | ASKS, { 0 }, 0 },
+  { '<', 0, "u", 1, KEYS | ASKS, { 0 }, 0 },
+  { '=', 0, "u", 2, KEYS | ASKS, { 0 }, 0 },
+  { '>', 0, "m", 2, KEYS | ASKS, { 4 }, 1 },
+  { '?', 0, "u", 0, ASKS, { 0 }, 0 },
+  /* What it is, its state, the cursor's place, colours, sizes, modes. */
+  { 0, 0, "c", 1, ASKS | ASKS_WHAT, { 0 }, 1 },
+  { '>', 0, "cq", 1, ASKS, { 0 }, 1 },
+  { '=', 0, "c", 1, ASKS, { 0 }, 1 },
+  { 0, 0, "n", 1, ASKS, { 5, 6 }, 2 },
+  { '?', 0, "n", 1, ASKS, { 6, 996 }, 2 },
+  { 0, 0, "t", 2, ASKS, { 14, 16, 18 }, 3 },
+  { 0, '$', "p", 1, ASKS, { 0 }, 0 },
+  { '?', '$', "p", 1, ASKS, { 0 }, 0 },
+};
 
 typedef struct
 {
@@ -58,7 +136,7 @@ enter (Screen *screen, ScreenState state)
 
 /* --- numbers --- */
 
-/* The number at @text, at most MODE_MAX + 1; @end: behind it. */
+/* The number at @text, at most NUMBER_MAX + 1; @end: behind it. */
 static guint
 read_number (const guint8 *text, gsize len, gsize *end)
 {
@@ -66,19 +144,9 @@ read_number (const guint8 *text, gsize len, gsize *end)
   gsize i = 0;
 
   for (; i < len && g_ascii_isdigit (text[i]); i++)
-    number = MIN (number * 10 + (guint) (text[i] - '0'), MODE_MAX + 1);
+    number = MIN (number * 10 + (guint) (text[i] - '0'), NUMBER_MAX + 1);
   *end = i;
   return number;
-}
-
-static gboolean
-is_zeros (const guint8 *text, gsize len)
-{
-  gsize i = 0;
-
-  while (i < len && text[i] == '0')
-    i++;
-  return i == len;
 }
 
 static gboolean
@@ -92,86 +160,76 @@ is_one_of (const guint16 *numbers, gsize n, guint number)
 
 /* --- modes --- */
 
-/* Whether a shell has it on: of those that are not private, that what is typed is not shown. */
+/* Notes in @changed what is not as a shell has it; FALSE: the mode does not pass. */
 static gboolean
-is_usual (guint number, gboolean is_private)
+note_mode (guint number, gboolean is_private, gboolean on, guint64 *changed)
 {
-  return is_private ? is_one_of (usual, G_N_ELEMENTS (usual), number) : number == 12;
-}
+  for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
+    if (modes[i].number == number && modes[i].is_private == is_private)
+      {
+        const guint64 bit = G_GUINT64_CONSTANT (1) << i;
 
-/* FALSE where it cannot be noted. */
-static gboolean
-note_mode (Screen *screen, guint number, gboolean is_private, gboolean on)
-{
-  gsize i = 0;
-
-  while (i < screen->n_modes &&
-         (screen->modes[i].number != number || screen->modes[i].is_private != is_private))
-    i++;
-  if (on != is_usual (number, is_private) && i == screen->n_modes)
-    {
-      if (i == SCREEN_MODES_MAX)
-        return FALSE;
-      screen->modes[screen->n_modes++] = (ScreenMode){ (guint16) number, is_private };
-    }
-  else if (on == is_usual (number, is_private) && i < screen->n_modes)
-    screen->modes[i] = screen->modes[--screen->n_modes];
-  screen->has_asked |= is_private && number >= 1000;
-  return TRUE;
+        *changed = on != modes[i].is_usual ? *changed | bit : *changed & ~bit;
+        return TRUE;
+      }
+  return is_private && number == KEEPS_CURSOR;
 }
 
 /* h and l: all of its modes, or it does not pass. */
 static gboolean
-modes_pass (Screen *screen, const guint8 *text, gsize len, gboolean on)
+modes_pass (Screen *screen, gboolean is_private, const guint8 *text, gsize len, gboolean on)
 {
-  const gboolean is_private = len > 0 && text[0] == '?';
-  gsize i = is_private ? 1 : 0;
+  guint64 changed = screen->modes;
+  gboolean has_asked = FALSE;
+  gsize i = 0;
 
-  if (!is_private && len > 0 && !g_ascii_isdigit (text[0]))
-    return FALSE;
   do
     {
       gsize digits = 0;
       const guint number = read_number (text + i, len - i, &digits);
 
       i += digits;
-      if (digits == 0 || number > MODE_MAX || (i < len && text[i] != ';'))
+      if (digits == 0 || (i < len && text[i] != ';') ||
+          !note_mode (number, is_private, on, &changed))
         return FALSE;
+      has_asked |= is_private && (number == 9 || number >= 1000);
       i++;
-      /* VT52 reads the bytes in another way; 1048 keeps the cursor, and is no state. */
-      if ((is_private && number == 2) ||
-          (number != 1048 && !note_mode (screen, number, is_private, on)))
-        return FALSE;
     }
-  while (i < len);
+  while (i <= len);
+  screen->modes = changed;
+  screen->has_asked |= has_asked;
   return TRUE;
 }
 
 /* --- what may pass --- */
 
-/* Sizes, of the window's text and of its cells; what moves it or reads its title does not pass. */
-static gboolean
-window_passes (const guint8 *text, gsize len)
+static const Control *
+find_control (guint8 prefix, guint8 between, guint8 last)
 {
-  static const guint16 sizes[] = { 14, 16, 18 };
-  gsize digits = 0;
-  const guint number = read_number (text, len, &digits);
-
-  return digits > 0 && is_one_of (sizes, G_N_ELEMENTS (sizes), number);
+  for (gsize i = 0; i < G_N_ELEMENTS (controls); i++)
+    if (controls[i].prefix == prefix && controls[i].between == between &&
+        strchr (controls[i].last, last) != NULL)
+      return &controls[i];
+  return NULL;
 }
 
-/* Parameters, at most one byte between them and the end, and a prefix at the beginning alone. */
+/* Parts of a number are the attributes' alone; and 00 is not for each terminal what 0 is. */
 static gboolean
-control_is_formed (const guint8 *text, gsize len)
+numbers_pass (const Control *control, const guint8 *text, gsize len)
 {
-  gsize i = len > 0 && strchr ("<=>?", text[0]) != NULL ? 1 : 0;
+  gsize digits = 0;
+  const guint first = read_number (text, len, &digits);
+  gsize n = len > 0 ? 1 : 0;
 
-  while (i < len && text[i] >= '0' && text[i] <= ';')
-    i++;
-  /* Not what levels of VTs, locators, printers, macros and rectangles that are read back have. */
-  if (i < len && text[i] < '0' && strchr (" !#$", text[i]) != NULL)
-    i++;
-  return i == len;
+  for (gsize i = 0; i < len; i++)
+    {
+      if (text[i] < '0' || text[i] > ';' || (text[i] == ':' && control->most != MANY))
+        return FALSE;
+      n += text[i] == ';' ? 1 : 0;
+    }
+  return n <= control->most &&
+         (control->n_first == 0 ||
+          ((digits < 2 || text[0] != '0') && is_one_of (control->first, control->n_first, first)));
 }
 
 /* @text: between CSI and its last byte */
@@ -180,20 +238,20 @@ control_passes (Screen *screen, const guint8 *text, gsize len, guint8 last)
 {
   const guint8 prefix = len > 0 && strchr ("<=>?", text[0]) != NULL ? text[0] : 0;
   const guint8 between = len > 0 && text[len - 1] < '0' ? text[len - 1] : 0;
+  const guint8 *numbers = text + (prefix != 0 ? 1 : 0);
+  const gsize numbers_len = len - (prefix != 0 ? 1 : 0) - (between != 0 ? 1 : 0);
+  const Control *control = find_control (prefix, between, last);
 
-  /* i prints, y tests; modes that are kept and brought back are ones that nobody knows. */
-  if (!control_is_formed (text, len) || last == 'i' || last == 'y' ||
-      (prefix == '?' && between == 0 && (last == 'r' || last == 's')))
+  if (control == NULL || !numbers_pass (control, numbers, numbers_len))
     return FALSE;
-  if (last == 't')
-    return between == 0 && window_passes (text, len);
-  if (between == 0 && (last == 'h' || last == 'l'))
-    return modes_pass (screen, text, len, last == 'h');
-  screen->asked += last == 'c' && is_zeros (text, len) ? 1 : 0;
-  screen->has_region |= last == 'r' && between == 0;
-  screen->has_shape |= last == 'q' && between == ' ';
-  screen->has_keys |= prefix != 0 && (last == 'm' || last == 'u');
-  screen->has_asked |= prefix != 0 || between != 0 || strchr (SILENT, last) == NULL;
+  if ((control->effect & MODES) != 0)
+    return modes_pass (screen, prefix != 0, numbers, numbers_len, last == 'h');
+  screen->asked += (control->effect & ASKS_WHAT) != 0 ? 1 : 0;
+  screen->has_asked |= (control->effect & ASKS) != 0;
+  screen->has_region |= (control->effect & REGION) != 0;
+  screen->has_shape |= (control->effect & SHAPE) != 0;
+  screen->has_console_cursor |= (control->effect & CONSOLE_CURSOR) != 0;
+  screen->has_keys |= (control->effect & KEYS) != 0;
   return TRUE;
 }
 
@@ -250,13 +308,14 @@ command_end (Screen *screen, const char *end, Out *out)
 
 /* --- bytes --- */
 
-/* Cursor, tab stops, keypad, single shifts, and a set of characters; no other coding of them. */
+/* Cursor, keypad, single shifts, and a set of characters; no other coding, and no tab stop: there
+ * is no saying where they were. */
 static gboolean
 escape_passes (const Screen *screen, guint8 last)
 {
   if (screen->is_too_long || screen->held_len > 1)
     return FALSE;
-  return screen->held_len == 0 ? strchr ("6789=>DEHMNOc\\", last) != NULL
+  return screen->held_len == 0 ? strchr ("6789=>DEMNOc\\", last) != NULL
                                : strchr ("()*+#", screen->held[0]) != NULL;
 }
 
@@ -435,13 +494,10 @@ undo_keys (const Screen *screen, GString *text)
 static void
 undo_modes (const Screen *screen, GString *text)
 {
-  for (gsize i = 0; i < screen->n_modes; i++)
-    {
-      const ScreenMode *mode = &screen->modes[i];
-
-      g_string_append_printf (text, "\033[%s%u%c", mode->is_private ? "?" : "", mode->number,
-                              is_usual (mode->number, mode->is_private) ? 'h' : 'l');
-    }
+  for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
+    if (((screen->modes >> i) & 1) != 0)
+      g_string_append_printf (text, "\033[%s%u%c", modes[i].is_private ? "?" : "", modes[i].number,
+                              modes[i].is_usual ? 'h' : 'l');
 }
 
 GString *
@@ -460,11 +516,13 @@ screen_undo (const Screen *screen)
     g_string_append (text, "\0337\033[r\0338");
   if (screen->has_shape)
     g_string_append (text, "\033[0 q");
+  if (screen->has_console_cursor)
+    g_string_append (text, "\033[?0c");
   if (screen->has_colours)
     g_string_append (text, "\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
   if (screen->has_title)
     g_string_append (text, "\033[23;0t");
-  /* Characters of ASCII, keys of numbers, no attribute. */
-  g_string_append (text, "\017\033(B\033)B\033>\033[0m");
+  /* Characters of ASCII, keys of numbers, no attribute and the usual font. */
+  g_string_append (text, "\017\033(B\033)B\033>\033[0;10m");
   return text;
 }

@@ -11,7 +11,6 @@ G_BEGIN_DECLS
 
 #define SCREEN_HELD_MAX 4096               /* of one sequence; a longer one is left out */
 #define SCREEN_ROOM (SCREEN_HELD_MAX + 16) /* more than came that screen_pass() may give */
-#define SCREEN_MODES_MAX 64
 
 typedef enum
 {
@@ -21,12 +20,6 @@ typedef enum
   SCREEN_COMMAND, /* OSC, of which some pass */
   SCREEN_STRING,  /* the other strings, of which none does */
 } ScreenState;
-
-typedef struct
-{
-  guint16 number;
-  gboolean is_private;
-} ScreenMode;
 
 /* All zeros to begin with, but for is_utf8: whether the terminal is. */
 typedef struct
@@ -40,10 +33,9 @@ typedef struct
   guint8 character[4];
   gsize character_len, character_want;
 
-  ScreenMode modes[SCREEN_MODES_MAX]; /* that are not as a shell has them */
-  gsize n_modes;
+  guint64 modes;      /* that are not as a shell has them, a bit each */
   gboolean has_drawn; /* by more than text */
-  gboolean has_region, has_shape, has_link, has_colours, has_title, has_keys;
+  gboolean has_region, has_shape, has_console_cursor, has_link, has_colours, has_title, has_keys;
   gboolean has_asked; /* the terminal may have something to say, now or later */
   guint asked;        /* how often for what it is, the question that screen_undo() asks last */
 } Screen;
