@@ -200,6 +200,20 @@ class Test(unittest.TestCase):
         self.assertEqual(relay.process.wait(SECONDS), 128 + signal.SIGHUP)
         self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
 
+    def test_leaving_by_other_keys(self):
+        """kitty's protocol, which Codex asks for, and xterm's; split as a read may."""
+        for parts in ((b"\x1b[93;5u" * 3,), (b"\x1b[27;5;93~" * 3,),
+                      (b"\x1b[93;5:1u\x1b[93;5:3u\x1b[93;5", b":1u\x1b[57442;5u\x1b", b"[93;5u")):
+            relay = Relay()
+            relay.ready()
+            for part in parts[:-1]:
+                os.write(relay.person, part)
+                self.assertEqual(relay.read(relay.command, part), part)
+            os.write(relay.person, parts[-1])
+            self.assertEqual(relay.process.wait(SECONDS), 128 + signal.SIGHUP)
+            self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+            relay.close()
+
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             relay = Relay()

@@ -8,6 +8,7 @@
  */
 #include "module/card/tty/relay.h"
 
+#include "module/card/tty/leave.h"
 #include "module/card/tty/screen.h"
 #include "service/base/fd.h"
 
@@ -20,8 +21,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define LEAVE 0x1d /* Ctrl-] */
-#define LEAVE_TIMES 3
 #define HUNG_UP_MS 200
 #define REST_READS 64
 /* What it is: each terminal answers, and in the order in which it was asked. */
@@ -47,7 +46,7 @@ typedef struct
   guint answered;   /* how often the terminal has said what it is */
   guint answer_len; /* of the answer that is being read */
   guint8 last;      /* of what was typed */
-  guint leaving;
+  Leave leave;
   char word[64];
   gsize word_len;
   gboolean has_ended, by_link;
@@ -178,18 +177,6 @@ drain (Bytes *bytes, int fd)
   return TRUE;
 }
 
-static gboolean
-wants_to_leave (Relay *relay)
-{
-  for (gsize i = 0; relay->is_terminal && i < relay->typed.len; i++)
-    {
-      relay->leaving = relay->typed.data[i] == LEAVE ? relay->leaving + 1 : 0;
-      if (relay->leaving == LEAVE_TIMES)
-        return TRUE;
-    }
-  return FALSE;
-}
-
 /* A terminal has no end of its own: Ctrl-D says it, twice where a line is not complete. */
 static void
 end_input (Relay *relay)
@@ -220,7 +207,7 @@ read_input (Relay *relay)
   relay->typed.len = (gsize) n;
   relay->last = relay->typed.data[n - 1];
   note_answers (relay, relay->typed.data, (gsize) n);
-  if (wants_to_leave (relay))
+  if (relay->is_terminal && leave_take (&relay->leave, relay->typed.data, (gsize) n))
     end (relay, 128 + SIGHUP);
 }
 
