@@ -23,6 +23,7 @@ from undersign_test import tap  # noqa: E402
 
 RELAY = sys.argv.pop(1)
 SECONDS = 120
+TAKEN_SECONDS = 20
 
 
 class Relay:
@@ -65,6 +66,14 @@ class Relay:
         """Until what is typed goes through."""
         os.write(self.command, b"ready\n")
         self.read(self.person, b"ready")
+
+    def type(self, text):
+        """Fails where it is not taken."""
+        os.set_blocking(self.person, False)
+        while text:
+            if not select.select([], [self.person], [], TAKEN_SECONDS)[1]:
+                raise AssertionError(f"{len(text)} bytes were never taken")
+            text = text[os.write(self.person, text):]
 
     def end(self, word):
         self.link.sendall(word)
@@ -213,6 +222,24 @@ class Test(unittest.TestCase):
             self.assertEqual(relay.process.wait(SECONDS), 128 + signal.SIGHUP)
             self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
             relay.close()
+
+    def test_leaving_a_command_that_does_not_read(self):
+        """It has the terminal answer until nothing that is typed goes in any more."""
+        relay = self.relay()
+        relay.ready()
+        for _ in range(300):
+            relay.type(b"\x1b[?62;22c" * 100)
+        relay.type(b"\x1d\x1d\x1d")
+        self.assertEqual(relay.process.wait(SECONDS), 128 + signal.SIGHUP)
+        self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+
+    def test_what_waits_is_in_order(self):
+        relay = self.relay()
+        relay.ready()
+        text = b"".join(b"%07d\n" % i for i in range(5000))
+        relay.type(text)
+        self.assertEqual(relay.read(relay.command, b"0004999\n"), text)
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
 
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):

@@ -23,13 +23,14 @@
 
 #define HUNG_UP_MS 200
 #define REST_READS 64
+#define WRITE_MAX 4096
 /* What it is: each terminal answers, and in the order in which it was asked. */
 #define QUESTION "\033[c"
 #define ANSWER_US (2 * G_USEC_PER_SEC)
 
 typedef struct
 {
-  guint8 data[16384];
+  guint8 data[65536];
   gsize len;
 } Bytes;
 
@@ -164,11 +165,11 @@ end (Relay *relay, int status)
   relay->has_ended = TRUE;
 }
 
-/* FALSE where nothing more can be written. */
+/* No more at once than one terminal takes; FALSE where nothing more can be written. */
 static gboolean
 drain (Bytes *bytes, int fd)
 {
-  const ssize_t n = write (fd, bytes->data, bytes->len);
+  const ssize_t n = write (fd, bytes->data, MIN (bytes->len, WRITE_MAX));
 
   if (n < 0)
     return errno == EAGAIN || errno == EINTR;
@@ -177,25 +178,44 @@ drain (Bytes *bytes, int fd)
   return TRUE;
 }
 
+/* What there is no room for is lost. */
+static void
+append (Bytes *bytes, const guint8 *data, gsize len)
+{
+  const gsize n = MIN (len, sizeof bytes->data - bytes->len);
+
+  memcpy (bytes->data + bytes->len, data, n);
+  bytes->len += n;
+}
+
 /* A terminal has no end of its own: Ctrl-D says it, twice where a line is not complete. */
 static void
 end_input (Relay *relay)
 {
   struct termios now;
-  guint8 eof = 4;
+  guint8 eof[] = { 4, 4 };
 
   relay->input_ended = TRUE;
   if (tcgetattr (relay->terminal, &now) == 0)
-    eof = now.c_cc[VEOF];
-  relay->typed.data[relay->typed.len++] = eof;
-  if (relay->last != '\n' && relay->last != '\0')
-    relay->typed.data[relay->typed.len++] = eof;
+    memset (eof, now.c_cc[VEOF], sizeof eof);
+  append (&relay->typed, eof, relay->last == '\n' || relay->last == '\0' ? 1 : 2);
+}
+
+/*
+ * A file or a pipe waits for the command.  A terminal does not: a command that reads nothing and
+ * has the terminal answer until there is no more room must not keep the person from leaving.
+ */
+static gboolean
+wants_input (const Relay *relay)
+{
+  return !relay->input_ended && (relay->is_terminal || relay->typed.len == 0);
 }
 
 static void
 read_input (Relay *relay)
 {
-  const ssize_t n = read (STDIN_FILENO, relay->typed.data, sizeof relay->typed.data);
+  guint8 bytes[4096];
+  const ssize_t n = read (STDIN_FILENO, bytes, sizeof bytes);
 
   if (n < 0 && (errno == EINTR || errno == EAGAIN))
     return;
@@ -204,10 +224,10 @@ read_input (Relay *relay)
       end_input (relay);
       return;
     }
-  relay->typed.len = (gsize) n;
-  relay->last = relay->typed.data[n - 1];
-  note_answers (relay, relay->typed.data, (gsize) n);
-  if (relay->is_terminal && leave_take (&relay->leave, relay->typed.data, (gsize) n))
+  append (&relay->typed, bytes, (gsize) n);
+  relay->last = bytes[n - 1];
+  note_answers (relay, bytes, (gsize) n);
+  if (relay->is_terminal && leave_take (&relay->leave, bytes, (gsize) n))
     end (relay, 128 + SIGHUP);
 }
 
@@ -343,7 +363,7 @@ static void
 turn (Relay *relay)
 {
   struct pollfd polled[POLL_N] = {
-    [POLL_INPUT] = { relay->input_ended || relay->typed.len > 0 ? -1 : STDIN_FILENO, POLLIN, 0 },
+    [POLL_INPUT] = { wants_input (relay) ? STDIN_FILENO : -1, POLLIN, 0 },
     [POLL_OUTPUT] = { relay->shown.len > 0 ? STDOUT_FILENO : -1, POLLOUT, 0 },
     [POLL_TERMINAL] = { relay->is_hung_up ? -1 : relay->terminal, 0, 0 },
     [POLL_LINK] = { relay->link, POLLIN, 0 },
