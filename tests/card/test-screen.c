@@ -54,6 +54,11 @@ static const struct
   { "a\033]1337;File=x:y\ab\033]5113;x\ac\033]777;x\ad\033]50;?\ae\033]7;x\af\033]9;x\ag",
     "abcdefg" },
   { "a\033]0;x\033]52;c;y\ab", "ab" },
+  /* Colours that no end brings back: the pointer's, highlights', special ones. */
+  { "a\033]10;#fff;#000\ab\033]12;red;blue\033\\c\033]11;;?\ad\033]13;red\ae", "abcde" },
+  { "a\033]4;256;red\ab\033]4;1;red;260;red\ac\033]4;1;red;2\ad\033]4;x;y\ae\033]4;1:;y\af",
+    "abcdef" },
+  { "\033]4;1;red;255;?\a\033]10;red\a\033]12;#fff\033\\\033]104;1;2\a\033]112\a", NULL },
   { "a\033]0;x\030b\033]0;y\032c", "abc" },
   { "a\033]0;t\r\ni\001t\x7fle\a", "a\033[22;0t\033]0;title\a" },
   { "a\033P+q544e\033\\b\033Ptmux;\033\033]52;c;x\a\033\\c", "ab\033\\c" },

@@ -17,6 +17,7 @@
 #define SUB 0x1a
 #define DEL 0x7f
 #define NUMBER_MAX 9999
+#define COLOURS 256
 #define MANY SCREEN_HELD_MAX
 /* OSC: titles, colours, links; and back. */
 static const guint16 commands[] = { 0, 1, 2, 4, 8, 10, 11, 12, 104, 110, 111, 112 };
@@ -270,15 +271,48 @@ control_end (Screen *screen, guint8 last, Out *out)
   enter (screen, SCREEN_GROUND);
 }
 
+/* 4, with pairs of a number and a colour: xterm takes those behind its 256 for special ones. */
+static gboolean
+palette_passes (const guint8 *text, gsize len)
+{
+  gsize i = 0;
+
+  while (i < len)
+    {
+      gsize digits = 0;
+      const guint number = read_number (text + i, len - i, &digits);
+
+      i += digits;
+      if (digits == 0 || number >= COLOURS || i == len || text[i] != ';')
+        return FALSE;
+      do
+        i++;
+      while (i < len && text[i] != ';');
+      i++;
+    }
+  return TRUE;
+}
+
+/* One colour each: those of the pointer, of highlights and of Tektronix come behind another ;. */
+static gboolean
+colours_pass (guint number, const guint8 *text, gsize len)
+{
+  if (number == 4)
+    return palette_passes (text, len);
+  return number < 10 || number > 12 || memchr (text, ';', len) == NULL;
+}
+
 static gboolean
 command_passes (Screen *screen)
 {
   gsize digits = 0;
   const guint number = read_number (screen->held, screen->held_len, &digits);
+  const gsize behind = MIN (digits + 1, screen->held_len);
 
   if (screen->is_too_long || digits == 0 || digits > 3 || (digits > 1 && screen->held[0] == '0') ||
       (digits < screen->held_len && screen->held[digits] != ';') ||
-      !is_one_of (commands, G_N_ELEMENTS (commands), number))
+      !is_one_of (commands, G_N_ELEMENTS (commands), number) ||
+      !colours_pass (number, screen->held + behind, screen->held_len - behind))
     return FALSE;
   screen->has_title |= number <= 2;
   screen->has_link |= number == 8;
