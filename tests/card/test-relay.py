@@ -29,7 +29,7 @@ TAKEN_SECONDS = 20
 class Relay:
     """The program between two terminals: @person is where keys are typed, @command where they come."""
 
-    def __init__(self, stdin=None):
+    def __init__(self, stdin=None, stdout=None):
         self.person, slave = pty.openpty()
         self.before = termios.tcgetattr(slave)
         master, self.command = pty.openpty()
@@ -44,7 +44,7 @@ class Relay:
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
         self.process = subprocess.Popen(
             [RELAY, str(master), str(far.fileno())], stdin=slave if stdin is None else stdin,
-            stdout=slave, stderr=slave, pass_fds=(master, far.fileno()), preexec_fn=begin)
+            stdout=slave if stdout is None else stdout, stderr=slave, pass_fds=(master, far.fileno()), preexec_fn=begin)
         os.close(master)
         far.close()
         self.slave = slave
@@ -151,6 +151,31 @@ class Test(unittest.TestCase):
         text = relay.read(relay.person, b"d")
         self.assertIn(b"abc\x1b[1md", text)
         self.assertEqual(relay.end(b"exited 0\n"), 0)
+
+    def test_what_is_shown_through_a_pipe(self):
+        """By tee, say: it comes to the person's terminal as well."""
+        read, write = os.pipe()
+        relay = Relay(stdout=write)
+        self.addCleanup(relay.close)
+        os.close(write)
+        os.write(relay.command, b"a\x1b]52;c;ZXZpbA==\x07b\x1b[?25lc")
+        self.assertEqual(relay.read(read, b"c"), b"ab\x1b[?25lc")
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+        self.assertIn(b"\x1b[?25h", relay.read(read, b"\x1b[0;10m"))
+        self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+        os.close(read)
+
+    def test_a_pipe_that_nobody_reads(self):
+        read, write = os.pipe()
+        relay = Relay(stdout=write)
+        self.addCleanup(relay.close)
+        os.close(write)
+        os.write(relay.command, b"ready")
+        relay.read(read, b"ready")
+        os.close(read)
+        os.write(relay.command, b"more")
+        self.assertEqual(relay.process.wait(SECONDS), 128 + signal.SIGHUP)
+        self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
 
     def test_what_is_undone(self):
         relay = self.relay()

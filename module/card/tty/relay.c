@@ -39,7 +39,7 @@ typedef struct
   int terminal, link, signals;
   gboolean input_ended, is_hung_up;
   gboolean is_terminal; /* standard input is one */
-  gboolean is_shown;    /* standard output is one */
+  gboolean is_shown;    /* or output or error is, and through a pipe it may get there */
   gboolean has_before;
   struct termios before;
   Bytes typed, shown;
@@ -309,7 +309,7 @@ read_signal (Relay *relay)
 
 /* --- signals --- */
 
-static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGQUIT };
+static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGPIPE };
 static int signal_pipe = -1;
 
 /* A mask would be this thread's alone, and that of GDBus's would take the signal as ever. */
@@ -413,7 +413,7 @@ relay_run (int terminal, int link, const char *whose)
     return RELAY_LOST;
   fcntl (terminal, F_SETFL, flags | O_NONBLOCK);
   relay.is_terminal = isatty (STDIN_FILENO);
-  relay.is_shown = isatty (STDOUT_FILENO);
+  relay.is_shown = relay.is_terminal || isatty (STDOUT_FILENO) || isatty (STDERR_FILENO);
   relay.screen.is_utf8 = g_get_charset (NULL);
   make_raw (&relay);
   say (&relay, whose, "has the terminal from here on; Ctrl-] three times takes it back");
