@@ -573,6 +573,25 @@ on_looked (int answer, const GError *error, gpointer data)
     launch_make (launch);
 }
 
+static Look *
+begin_look (Launch *launch, GError **error)
+{
+  const GPtrArray *shares = launch->order->shares;
+  int fds[LOOK_FDS_MAX];
+  const LookQuestion question = {
+    .ask = look,
+    .data = launch->order,
+    .fds = fds,
+    .n_fds = shares->len,
+    .seconds = launch->launches->config->look_seconds,
+  };
+
+  G_STATIC_ASSERT (SHARES_MAX <= LOOK_FDS_MAX);
+  for (guint i = 0; i < shares->len; i++)
+    fds[i] = ((const Share *) g_ptr_array_index (shares, i))->fd;
+  return look_begin (&question, on_looked, launch, error);
+}
+
 void
 launch_begin (Launches *launches, MechanismCall *call, Order *order)
 {
@@ -582,8 +601,7 @@ launch_begin (Launches *launches, MechanismCall *call, Order *order)
 
   g_hash_table_insert (launches->all, launch->id, launch);
   if (good)
-    launch->look =
-        look_begin (look, order, launches->config->look_seconds, on_looked, launch, &error);
+    launch->look = begin_look (launch, &error);
   if (launch->look == NULL)
     launch_fail (launch, error);
 }

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <glib-unix.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -109,17 +110,52 @@ on_answer (int fd, GIOCondition condition, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* In the child, which shares no more than this descriptor with who waits. */
+static int
+compare_fds (const void *one, const void *other)
+{
+  const int a = *(const int *) one, b = *(const int *) other;
+
+  return (a > b) - (a < b);
+}
+
+/*
+ * Closes whatever a fork has copied but standard input, output and error, and @kept, which it
+ * sorts. The end of another's socket, held here, would keep its hang-up from being seen for as long
+ * as this process is there.
+ */
+static gboolean
+close_others (int *kept, guint n)
+{
+  int first = STDERR_FILENO + 1;
+
+  qsort (kept, n, sizeof *kept, compare_fds);
+  for (guint i = 0; i < n; i++)
+    {
+      if (kept[i] < first)
+        continue;
+      if (kept[i] > first && close_range ((guint) first, (guint) kept[i] - 1, 0) != 0)
+        return FALSE;
+      first = kept[i] + 1;
+    }
+  return close_range ((guint) first, ~0U, 0) == 0;
+}
+
+/* In the child, which shares no more with who waits than @fd and what the question is about. */
 static void G_GNUC_NORETURN
-look_ask (LookQuestion question, gpointer data, int fd)
+look_ask (const LookQuestion *question, int fd)
 {
   g_autoptr (GError) error = NULL;
+  int kept[LOOK_FDS_MAX + 1] = { fd };
   char text[ANSWER_MAX];
   gsize len = 1;
   int answer = 0;
 
   prctl (PR_SET_PDEATHSIG, SIGKILL);
-  answer = question (data, &error);
+  for (guint i = 0; i < question->n_fds && i < LOOK_FDS_MAX; i++)
+    kept[i + 1] = question->fds[i];
+  if (question->n_fds > LOOK_FDS_MAX || !close_others (kept, question->n_fds + 1))
+    _exit (1);
+  answer = question->ask (question->data, &error);
   text[0] = (char) answer;
   if (answer < 0)
     {
@@ -130,19 +166,14 @@ look_ask (LookQuestion question, gpointer data, int fd)
 }
 
 Look *
-look_begin (LookQuestion question,
-            gpointer data,
-            guint seconds,
-            LookDone done,
-            gpointer done_data,
-            GError **error)
+look_begin (const LookQuestion *question, LookDone done, gpointer data, GError **error)
 {
   int ends[2] = { -1, -1 };
   pid_t pid = pipe2 (ends, O_CLOEXEC) == 0 ? fork () : -1;
   Look *look = NULL;
 
   if (pid == 0)
-    look_ask (question, data, ends[1]);
+    look_ask (question, ends[1]);
   fd_clear (&ends[1]);
   if (pid < 0)
     {
@@ -155,8 +186,8 @@ look_begin (LookQuestion question,
   look->fd = ends[0];
   look->pid = pid;
   look->done = done;
-  look->data = done_data;
+  look->data = data;
   look->source = g_unix_fd_add (look->fd, G_IO_IN | G_IO_HUP | G_IO_ERR, on_answer, look);
-  look->timer = g_timeout_add_seconds (seconds, on_late, look);
+  look->timer = g_timeout_add_seconds (question->seconds, on_late, look);
   return look;
 }

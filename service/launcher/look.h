@@ -11,25 +11,28 @@ G_BEGIN_DECLS
 
 typedef struct Look Look;
 
-/* In the child: 0 to 255 for what there is to be said, or -1 with a US_ERROR. */
-typedef int (*LookQuestion) (gpointer data, GError **error);
+#define LOOK_FDS_MAX 8
+
+typedef struct
+{
+  /* In the child: 0 to 255 for what there is to be said, or -1 with a US_ERROR. */
+  int (*ask) (gpointer data, GError **error);
+  gpointer data;  /* a copy of it, which is not freed there */
+  const int *fds; /* all that the child keeps besides standard input, output and error */
+  guint n_fds;
+  guint seconds; /* after which it is killed, and what it looks at unreachable */
+} LookQuestion;
 
 /* Called once, unless the look is cancelled: @answer is of the question, or -1 with @error,
  * borrowed. */
 typedef void (*LookDone) (int answer, const GError *error, gpointer data);
 
 /*
- * look_begin: has @question asked of a copy of @data, which is not freed there.
- * @seconds: after which the child is killed, and it is unreachable
+ * look_begin: has @question asked in a child.
  * Never calls @done before it returns.
  * Returns: borrowed, until @done is called; NULL with an error where there is no child.
  */
-Look *look_begin (LookQuestion question,
-                  gpointer data,
-                  guint seconds,
-                  LookDone done,
-                  gpointer done_data,
-                  GError **error);
+Look *look_begin (const LookQuestion *question, LookDone done, gpointer data, GError **error);
 
 /* look_cancel: @done is not called. */
 void look_cancel (Look *look);

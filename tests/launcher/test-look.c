@@ -6,7 +6,9 @@
 #include "dbus/reason.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 typedef struct
@@ -55,12 +57,22 @@ crash (gpointer data, GError **error)
   return 0;
 }
 
-static void
-ask (LookQuestion question, gpointer data, guint seconds, Outcome *out)
+static Look *
+begin (int (*function) (gpointer data, GError **error), gpointer data, guint seconds, Outcome *out)
 {
+  const LookQuestion question = { .ask = function, .data = data, .seconds = seconds };
   g_autoptr (GError) error = NULL;
+  Look *look = look_begin (&question, on_done, out, &error);
 
-  g_assert_nonnull (look_begin (question, data, seconds, on_done, out, &error));
+  g_assert_no_error (error);
+  g_assert_nonnull (look);
+  return look;
+}
+
+static void
+ask (int (*function) (gpointer data, GError **error), gpointer data, guint seconds, Outcome *out)
+{
+  begin (function, data, seconds, out);
   g_assert_false (out->is_done);
   while (!out->is_done)
     g_main_context_iteration (NULL, TRUE);
@@ -113,9 +125,8 @@ static void
 test_hangs (void)
 {
   Outcome late = { 0 }, other = { 0 };
-  g_autoptr (GError) error = NULL;
 
-  g_assert_nonnull (look_begin (hang, NULL, 1, on_done, &late, &error));
+  begin (hang, NULL, 1, &late);
   ask (say, GINT_TO_POINTER (7), 600, &other);
   g_assert_cmpint (other.answer, ==, 7);
   while (!late.is_done)
@@ -124,13 +135,60 @@ test_hangs (void)
   g_clear_error (&late.error);
 }
 
+/* Says who it is, when it has closed what it does not keep, and never ends. */
+static int
+tell_and_hang (gpointer data, GError **error)
+{
+  const pid_t pid = getpid ();
+
+  if (write (*(int *) data, &pid, sizeof pid) != sizeof pid)
+    return 0;
+  return hang (NULL, NULL);
+}
+
+/* Of what this process holds, its child holds what it was told to keep, and the pipe for its
+ * answer: the socket's other end, held there, would not be seen to close. */
+static void
+test_keeps_nothing (void)
+{
+  Outcome outcome = { 0 };
+  int told[2] = { -1, -1 }, pair[2] = { -1, -1 };
+  char byte = 0;
+  const LookQuestion question = {
+    .ask = tell_and_hang, .data = &told[1], .fds = &told[1], .n_fds = 1, .seconds = 600
+  };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = NULL;
+  g_autoptr (GDir) dir = NULL;
+  Look *look = NULL;
+  guint n = 0;
+  pid_t pid = 0;
+
+  g_assert_cmpint (pipe (told), ==, 0);
+  g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM, 0, pair), ==, 0);
+  look = look_begin (&question, on_done, &outcome, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (read (told[0], &pid, sizeof pid), ==, sizeof pid);
+  folder = g_strdup_printf ("/proc/%d/fd", pid);
+  dir = g_dir_open (folder, 0, &error);
+  g_assert_no_error (error);
+  for (const char *name = g_dir_read_name (dir); name != NULL; name = g_dir_read_name (dir))
+    n += atoi (name) > STDERR_FILENO ? 1 : 0;
+  g_assert_cmpuint (n, ==, 2);
+  close (pair[1]);
+  g_assert_cmpint (recv (pair[0], &byte, 1, MSG_DONTWAIT), ==, 0);
+  look_cancel (look);
+  close (pair[0]);
+  close (told[0]);
+  close (told[1]);
+}
+
 static void
 test_cancelled (void)
 {
   Outcome outcome = { 0 }, other = { 0 };
-  g_autoptr (GError) error = NULL;
 
-  look_cancel (look_begin (hang, NULL, 600, on_done, &outcome, &error));
+  look_cancel (begin (hang, NULL, 600, &outcome));
   ask (say, GINT_TO_POINTER (1), 600, &other);
   g_assert_false (outcome.is_done);
 }
@@ -143,6 +201,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher-look/refused", test_refused);
   g_test_add_func ("/launcher-look/nothing", test_nothing);
   g_test_add_func ("/launcher-look/hangs", test_hangs);
+  g_test_add_func ("/launcher-look/keeps-nothing", test_keeps_nothing);
   g_test_add_func ("/launcher-look/cancelled", test_cancelled);
   return g_test_run ();
 }
