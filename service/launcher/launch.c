@@ -566,11 +566,13 @@ on_looked (int answer, const GError *error, gpointer data)
   Launch *launch = data;
 
   launch->look = NULL;
-  launch->order->hides_home = answer == 1;
   if (error != NULL)
-    launch_fail (launch, error);
-  else
-    launch_make (launch);
+    {
+      launch_fail (launch, error);
+      return;
+    }
+  launch->order->hides_home = answer != 0;
+  launch_make (launch);
 }
 
 static Look *

@@ -19,10 +19,13 @@
 #include <unistd.h>
 
 #define ANSWER_MAX (16 * 1024) /* a path is 4 KiB at most */
+/* What an answer begins with: a byte of what was found follows, or an error's code and message. */
+#define TAG_FOUND 'f'
+#define TAG_REFUSED 'r'
 
 struct Look
 {
-  int fd; /* of the answer: a byte, or the code of an error and its message */
+  int fd; /* of the answer */
   GPid pid;
   guint source, timer;
   char answer[ANSWER_MAX];
@@ -79,18 +82,16 @@ static void
 look_read (Look *look)
 {
   g_autoptr (GError) error = NULL;
+  int answer = -1;
 
-  if (look->len == 1)
-    {
-      look_end (look, (guint8) look->answer[0], NULL);
-      return;
-    }
-  if (look->len > 2)
-    g_set_error (&error, US_ERROR, look->answer[0], "%.*s", (int) look->len - 1, look->answer + 1);
+  if (look->len == 2 && look->answer[0] == TAG_FOUND)
+    answer = (guint8) look->answer[1];
+  else if (look->len >= 2 && look->answer[0] == TAG_REFUSED)
+    g_set_error (&error, US_ERROR, look->answer[1], "%.*s", (int) look->len - 2, look->answer + 2);
   else
     us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                   "nothing came of a look at files");
-  look_end (look, -1, error);
+  look_end (look, answer, error);
 }
 
 static gboolean
@@ -140,6 +141,24 @@ close_others (int *kept, guint n)
   return close_range ((guint) first, ~0U, 0) == 0;
 }
 
+/* Whatever is neither an answer nor an error of ours is an error, and says so. */
+static gsize
+write_answer (char *text, gsize size, int answer, const GError *error)
+{
+  const gboolean is_ours = error != NULL && error->domain == US_ERROR;
+  const char *message = is_ours ? error->message : US_REASON_INTERNAL ": a look at files failed";
+
+  if (error == NULL && answer >= 0 && answer <= G_MAXUINT8)
+    {
+      text[0] = TAG_FOUND;
+      text[1] = (char) answer;
+      return 2;
+    }
+  text[0] = TAG_REFUSED;
+  text[1] = (char) (is_ours ? error->code : US_ERROR_UNAVAILABLE);
+  return MIN (2 + g_strlcpy (text + 2, message, size - 2), size - 1);
+}
+
 /* In the child, which shares no more with who waits than @fd and what the question is about. */
 static void G_GNUC_NORETURN
 look_ask (const LookQuestion *question, int fd)
@@ -147,7 +166,7 @@ look_ask (const LookQuestion *question, int fd)
   g_autoptr (GError) error = NULL;
   int kept[LOOK_FDS_MAX + 1] = { fd };
   char text[ANSWER_MAX];
-  gsize len = 1;
+  gsize len = 0;
   int answer = 0;
 
   prctl (PR_SET_PDEATHSIG, SIGKILL);
@@ -156,13 +175,8 @@ look_ask (const LookQuestion *question, int fd)
   if (question->n_fds > LOOK_FDS_MAX || !close_others (kept, question->n_fds + 1))
     _exit (1);
   answer = question->ask (question->data, &error);
-  text[0] = (char) answer;
-  if (answer < 0)
-    {
-      text[0] = (char) (error != NULL ? error->code : US_ERROR_UNAVAILABLE);
-      len += g_strlcpy (text + 1, error != NULL ? error->message : "", sizeof text - 1);
-    }
-  _exit (write (fd, text, MIN (len, sizeof text)) < 0 ? 1 : 0);
+  len = write_answer (text, sizeof text, answer, error);
+  _exit (write (fd, text, len) < 0 ? 1 : 0);
 }
 
 Look *

@@ -110,6 +110,52 @@ test_refused (void)
   g_clear_error (&longer.error);
 }
 
+static int
+refuse_without_a_word (gpointer data, GError **error)
+{
+  g_set_error_literal (error, US_ERROR, US_ERROR_REFUSED, "");
+  return -1;
+}
+
+static int
+find_with_an_error (gpointer data, GError **error)
+{
+  us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "found, and not");
+  return 1;
+}
+
+static int
+fail_elsewhere (gpointer data, GError **error)
+{
+  g_set_error_literal (error, G_FILE_ERROR, G_FILE_ERROR_EXIST, "there");
+  return -1;
+}
+
+/* What is not quite an answer is none, however short. */
+static void
+test_no_answer (void)
+{
+  static const struct
+  {
+    int (*ask) (gpointer data, GError **error);
+    int data, code;
+  } cases[] = {
+    { say, -1, US_ERROR_UNAVAILABLE },           { say, -13, US_ERROR_UNAVAILABLE },
+    { say, 256, US_ERROR_UNAVAILABLE },          { refuse_without_a_word, 0, US_ERROR_REFUSED },
+    { find_with_an_error, 0, US_ERROR_REFUSED }, { fail_elsewhere, 0, US_ERROR_UNAVAILABLE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Outcome outcome = { 0 };
+
+      ask (cases[i].ask, GINT_TO_POINTER (cases[i].data), 600, &outcome);
+      g_assert_cmpint (outcome.answer, ==, -1);
+      g_assert_error (outcome.error, US_ERROR, cases[i].code);
+      g_clear_error (&outcome.error);
+    }
+}
+
 static void
 test_nothing (void)
 {
@@ -199,6 +245,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/launcher-look/answers", test_answers);
   g_test_add_func ("/launcher-look/refused", test_refused);
+  g_test_add_func ("/launcher-look/no-answer", test_no_answer);
   g_test_add_func ("/launcher-look/nothing", test_nothing);
   g_test_add_func ("/launcher-look/hangs", test_hangs);
   g_test_add_func ("/launcher-look/keeps-nothing", test_keeps_nothing);
