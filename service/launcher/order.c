@@ -19,6 +19,7 @@
 #define SIZE_MAX_CELLS 1000
 #define RUN_MAX 200
 #define AGENT_MAX 64
+#define TEXT_MAX 200 /* of a command, for a person */
 
 static const char *const variables[] = { "COLORTERM", "LANG", "LC_ALL", "TERM", NULL };
 
@@ -378,16 +379,35 @@ order_was_asked (const Order *order, const Order *asked, GError **error)
                        "the agent is no longer the caller's");
 }
 
+/* As a shell would read it, so that it is seen where a word ends. */
+static void
+append_word (GString *text, const char *word)
+{
+  g_autofree char *escaped = g_strescape (word, NULL);
+  g_autofree char *quoted = g_shell_quote (escaped);
+  const gboolean is_plain = word[0] != '\0' && strspn (word, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS
+                                                       "%+,-./:=@_") == strlen (word);
+
+  g_string_append (text, is_plain ? word : quoted);
+}
+
 char *
 order_command_text (const Order *order)
 {
   g_autoptr (GString) text = g_string_new (NULL);
+  gsize left = 0;
 
-  for (guint i = 0; order->command[i] != NULL && text->len < 200; i++)
+  for (guint i = 0; order->command[i] != NULL; i++)
     {
-      g_autofree char *word = g_strescape (order->command[i], NULL);
-
-      g_string_append_printf (text, "%s%.*s", i > 0 ? " " : "", 200, word);
+      if (i > 0)
+        g_string_append_c (text, ' ');
+      append_word (text, order->command[i]);
     }
-  return g_strdup (text->str);
+  if (text->len > TEXT_MAX)
+    {
+      left = text->len - TEXT_MAX;
+      g_string_truncate (text, TEXT_MAX);
+      g_string_append_printf (text, "... (%" G_GSIZE_FORMAT " more characters not shown)", left);
+    }
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }

@@ -70,7 +70,8 @@ int order_look (const Order *order, GError **error);
  * denied-by-rule. */
 gboolean order_was_asked (const Order *order, const Order *asked, GError **error);
 
-/* order_command_text: for a person to read, escaped and not too long.  (transfer full) */
+/* order_command_text: for a person to read, in ASCII, its words escaped and quoted where they need
+ * it; what is too long ends with how much is not shown.  (transfer full) */
 char *order_command_text (const Order *order);
 
 G_END_DECLS

@@ -99,7 +99,7 @@ test_accepted (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (order->rows, ==, 24);
   g_assert_cmpstr (order->environment[0], ==, "TERM=xterm");
   text = order_command_text (order);
-  g_assert_cmpstr (text, ==, "sh -c a\\nb");
+  g_assert_cmpstr (text, ==, "sh -c 'a\\nb'");
 }
 
 /* Whoever is not the owner is not told to be, nor of an agent that is not there. */
@@ -287,6 +287,48 @@ test_too_large (Fixture *fixture, gconstpointer data)
     }
 }
 
+static char *
+command_text (const char *first, const char *second)
+{
+  const char *words[] = { "sh", "-c", first, second, NULL };
+  const Order order = { .command = (char **) words };
+
+  return order_command_text (&order);
+}
+
+/* What is asked is all of it, or says that it is not: each word is seen to end where it does. */
+static void
+test_command_text (void)
+{
+  static const struct
+  {
+    const char *first, *second, *text;
+  } cases[] = {
+    { "true", NULL, "sh -c true" },
+    { "a b", "c", "sh -c 'a b' c" },
+    { "a", "b c", "sh -c a 'b c'" },
+    { "", "x;y", "sh -c '' 'x;y'" },
+    { "it's", "\033[2K", "sh -c 'it'\\''s' '\\033[2K'" },
+    { "\303\251", "\\", "sh -c '\\303\\251' '\\\\'" },
+  };
+  g_autofree char *full = g_strnfill (194, 'x'), *harmless = g_strnfill (200, ' ');
+  g_autofree char *script = g_strconcat (harmless, "; evil", NULL);
+  g_autofree char *whole = command_text (full, NULL), *more = command_text (full, "y");
+  g_autofree char *cut = command_text (script, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = command_text (cases[i].first, cases[i].second);
+
+      g_assert_cmpstr (text, ==, cases[i].text);
+    }
+  g_assert_cmpuint (strlen (whole), ==, 200);
+  g_assert_true (g_str_has_suffix (whole, "x"));
+  g_assert_true (g_str_has_suffix (more, "x... (2 more characters not shown)"));
+  g_assert_true (g_str_has_prefix (cut, "sh -c '   "));
+  g_assert_true (g_str_has_suffix (cut, " ... (14 more characters not shown)"));
+}
+
 #define add(name, function)                                                                        \
   g_test_add ("/launcher-order/" name, Fixture, NULL, set_up, function, tear_down)
 
@@ -303,5 +345,6 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher-order/users", test_users);
   add ("share-of-another", test_share_of_another);
   add ("too-large", test_too_large);
+  g_test_add_func ("/launcher-order/command-text", test_command_text);
   return g_test_run ();
 }
