@@ -585,6 +585,7 @@ begin_look (Launch *launch, GError **error)
     .data = launch->order,
     .fds = fds,
     .n_fds = shares->len,
+    .uid = launch->uid,
     .seconds = launch->launches->config->look_seconds,
   };
 

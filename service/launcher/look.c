@@ -23,10 +23,15 @@
 #define TAG_FOUND 'f'
 #define TAG_REFUSED 'r'
 
+/* Children that were given up and have not ended: how many, by the uid that each was for. */
+static GHashTable *left_behind;
+
 struct Look
 {
   int fd; /* of the answer */
   GPid pid;
+  uid_t uid;
+  gboolean is_told; /* the child has said all of it, and ends */
   guint source, timer;
   char answer[ANSWER_MAX];
   gsize len;
@@ -34,9 +39,36 @@ struct Look
   gpointer data;
 };
 
+static guint
+count_left (uid_t uid)
+{
+  return left_behind != NULL
+             ? GPOINTER_TO_UINT (g_hash_table_lookup (left_behind, GUINT_TO_POINTER (uid)))
+             : 0;
+}
+
+static void
+set_left (uid_t uid, guint n)
+{
+  if (left_behind == NULL)
+    left_behind = g_hash_table_new (NULL, NULL);
+  if (n > 0)
+    g_hash_table_insert (left_behind, GUINT_TO_POINTER (uid), GUINT_TO_POINTER (n));
+  else
+    g_hash_table_remove (left_behind, GUINT_TO_POINTER (uid));
+}
+
 static void
 on_reaped (GPid pid, gint status, gpointer data)
 {
+}
+
+static void
+on_left_reaped (GPid pid, gint status, gpointer data)
+{
+  const uid_t uid = GPOINTER_TO_UINT (data);
+
+  set_left (uid, count_left (uid) - 1);
 }
 
 /* It may be one that cannot be killed now; whenever it ends, it is reaped. */
@@ -46,7 +78,10 @@ look_free (Look *look)
   g_clear_handle_id (&look->source, g_source_remove);
   g_clear_handle_id (&look->timer, g_source_remove);
   kill (look->pid, SIGKILL);
-  g_child_watch_add (look->pid, on_reaped, NULL);
+  if (!look->is_told)
+    set_left (look->uid, count_left (look->uid) + 1);
+  g_child_watch_add (look->pid, look->is_told ? on_reaped : on_left_reaped,
+                     GUINT_TO_POINTER (look->uid));
   fd_clear (&look->fd);
   g_free (look);
 }
@@ -84,6 +119,7 @@ look_read (Look *look)
   g_autoptr (GError) error = NULL;
   int answer = -1;
 
+  look->is_told = TRUE;
   if (look->len == 2 && look->answer[0] == TAG_FOUND)
     answer = (guint8) look->answer[1];
   else if (look->len >= 2 && look->answer[0] == TAG_REFUSED)
@@ -183,9 +219,17 @@ Look *
 look_begin (const LookQuestion *question, LookDone done, gpointer data, GError **error)
 {
   int ends[2] = { -1, -1 };
-  pid_t pid = pipe2 (ends, O_CLOEXEC) == 0 ? fork () : -1;
+  pid_t pid = -1;
   Look *look = NULL;
 
+  if (count_left (question->uid) >= LOOK_LEFT_MAX)
+    {
+      us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
+                    "%d looks at files for one user have been given up and have not ended",
+                    LOOK_LEFT_MAX);
+      return NULL;
+    }
+  pid = pipe2 (ends, O_CLOEXEC) == 0 ? fork () : -1;
   if (pid == 0)
     look_ask (question, ends[1]);
   fd_clear (&ends[1]);
@@ -199,6 +243,7 @@ look_begin (const LookQuestion *question, LookDone done, gpointer data, GError *
   look = g_new0 (Look, 1);
   look->fd = ends[0];
   look->pid = pid;
+  look->uid = question->uid;
   look->done = done;
   look->data = data;
   look->source = g_unix_fd_add (look->fd, G_IO_IN | G_IO_HUP | G_IO_ERR, on_answer, look);

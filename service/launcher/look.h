@@ -6,12 +6,14 @@
 #pragma once
 
 #include <glib.h>
+#include <sys/types.h>
 
 G_BEGIN_DECLS
 
 typedef struct Look Look;
 
 #define LOOK_FDS_MAX 8
+#define LOOK_LEFT_MAX 4 /* children for one uid that were given up and do not end */
 
 typedef struct
 {
@@ -20,6 +22,7 @@ typedef struct
   gpointer data;  /* a copy of it, which is not freed there */
   const int *fds; /* all that the child keeps besides standard input, output and error */
   guint n_fds;
+  uid_t uid;     /* whom it is for */
   guint seconds; /* after which it is killed, and what it looks at unreachable */
 } LookQuestion;
 
@@ -30,7 +33,8 @@ typedef void (*LookDone) (int answer, const GError *error, gpointer data);
 /*
  * look_begin: has @question asked in a child.
  * Never calls @done before it returns.
- * Returns: borrowed, until @done is called; NULL with an error where there is no child.
+ * Returns: borrowed, until @done is called; NULL with an error where there is no child, or the
+ * uid has left too many behind.
  */
 Look *look_begin (const LookQuestion *question, LookDone done, gpointer data, GError **error);
 

@@ -57,6 +57,43 @@ crash (gpointer data, GError **error)
   return 0;
 }
 
+static gboolean
+is_limited (uid_t uid)
+{
+  const LookQuestion question = { .ask = say, .uid = uid, .seconds = 600 };
+  Outcome outcome = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  if (look_begin (&question, on_done, &outcome, &error) == NULL)
+    {
+      g_assert_error (error, US_ERROR, US_ERROR_LIMIT_EXCEEDED);
+      return TRUE;
+    }
+  while (!outcome.is_done)
+    g_main_context_iteration (NULL, TRUE);
+  return FALSE;
+}
+
+/* Killed and not reaped yet, as those are that cannot be killed.  Others do not pay for them. */
+static void
+test_left_behind (void)
+{
+  const LookQuestion question = { .ask = hang, .uid = 1, .seconds = 600 };
+
+  for (guint i = 0; i < LOOK_LEFT_MAX; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      Look *look = look_begin (&question, on_done, NULL, &error);
+
+      g_assert_no_error (error);
+      look_cancel (look);
+    }
+  g_assert_true (is_limited (1));
+  g_assert_false (is_limited (2));
+  while (is_limited (1))
+    g_main_context_iteration (NULL, TRUE);
+}
+
 static Look *
 begin (int (*function) (gpointer data, GError **error), gpointer data, guint seconds, Outcome *out)
 {
@@ -249,6 +286,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher-look/nothing", test_nothing);
   g_test_add_func ("/launcher-look/hangs", test_hangs);
   g_test_add_func ("/launcher-look/keeps-nothing", test_keeps_nothing);
+  g_test_add_func ("/launcher-look/left-behind", test_left_behind);
   g_test_add_func ("/launcher-look/cancelled", test_cancelled);
   return g_test_run ();
 }
