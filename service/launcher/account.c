@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Keeps launch-own from being a way to a person's account, or to what a group may.  Called by
- * order.c for the user of an agent's file, which an administrator may have named by mistake.
+ * order.c for the user of an agent's file, which an administrator may have named by mistake.  All
+ * directories of users are asked, and one may not answer: account_check() is for a child of look.h.
  */
 #include "service/launcher/account.h"
 

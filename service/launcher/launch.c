@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One command.  Called by launcher.c.  Steps: files are looked at, shares are mounted, a terminal
- * is made, systemd starts the unit, the caller gets the terminal's other end and a socket; then
- * either the socket's other end is closed and the unit is stopped, or the unit ends and the socket
- * says how.
+ * One command.  Called by launcher.c.  Steps: the account and files are looked at, shares are
+ * mounted, a terminal is made, systemd starts the unit, the caller gets the terminal's other end
+ * and a socket; then either the socket's other end is closed and the unit is stopped, or the unit
+ * ends and the socket says how.
  */
 #include "service/launcher/launch.h"
 
@@ -557,7 +557,9 @@ launch_make (Launch *launch)
 static int
 look (gpointer data, GError **error)
 {
-  return order_look (data, error);
+  const Launch *launch = data;
+
+  return order_look (launch->order, launch->launches->config->user_prefix, error);
 }
 
 static void
@@ -582,7 +584,7 @@ begin_look (Launch *launch, GError **error)
   int fds[LOOK_FDS_MAX];
   const LookQuestion question = {
     .ask = look,
-    .data = launch->order,
+    .data = launch,
     .fds = fds,
     .n_fds = shares->len,
     .uid = launch->uid,

@@ -72,9 +72,8 @@ handle_launch (MechanismCall *call, GError **error)
   const Order *asked = call->data;
   const LauncherConfig *config = launcher->launches.config;
   g_autoptr (Policy) policy = policy_read (&config->policy, error);
-  g_autoptr (Order) order = policy != NULL ? order_read (policy, config->user_prefix, call->body,
-                                                         call->fds, call->uid, error)
-                                           : NULL;
+  g_autoptr (Order) order =
+      policy != NULL ? order_read (policy, call->body, call->fds, call->uid, error) : NULL;
 
   if (order == NULL || !order_was_asked (order, asked, error))
     return NULL;

@@ -107,7 +107,7 @@ on_late (gpointer data)
 
   look->timer = 0;
   us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
-                "the file system of the owner's home, or of a share, does not answer");
+                "a file system of the owner's, or a directory of users, does not answer");
   look_end (look, -1, error);
   return G_SOURCE_REMOVE;
 }

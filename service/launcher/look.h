@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A look at files in a process of its own: a file system whose server is gone may never answer, and
- * whoever waits for it must not keep the others waiting.
+ * A look at files or accounts in a process of its own: a file system or a directory whose server is
+ * gone may never answer, and whoever waits for it must not keep the others waiting.
  */
 #pragma once
 

@@ -108,7 +108,7 @@ find_agent (const Policy *policy, const char *name, uid_t caller, Order *order, 
 }
 
 static gboolean
-check_users (Order *order, const char *prefix, GError **error)
+find_users (Order *order, GError **error)
 {
   g_autofree char *agent_home = NULL;
 
@@ -116,8 +116,7 @@ check_users (Order *order, const char *prefix, GError **error)
     return us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND, "there is no such agent");
   return find_user (order->ids.agent_uid, &order->ids.agent_gid, &order->user, &agent_home,
                     error) &&
-         find_user (order->ids.owner_uid, &order->ids.owner_gid, NULL, &order->home, error) &&
-         account_check (order->ids.agent_uid, order->ids.owner_uid, prefix, order->agent, error);
+         find_user (order->ids.owner_uid, &order->ids.owner_gid, NULL, &order->home, error);
 }
 
 /* --- what --- */
@@ -318,12 +317,7 @@ order_ask (const Policy *policy, GVariant *body, uid_t caller, GError **error)
 }
 
 Order *
-order_read (const Policy *policy,
-            const char *prefix,
-            GVariant *body,
-            GUnixFDList *fds,
-            uid_t caller,
-            GError **error)
+order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller, GError **error)
 {
   g_autoptr (Order) order = order_ask (policy, body, caller, error);
   g_autoptr (GVariant) dict = g_variant_get_child_value (body, 2);
@@ -332,7 +326,7 @@ order_read (const Policy *policy,
 
   if (order == NULL || !options_read (dict, options, OPTION_N, given, error))
     return NULL;
-  good = check_users (order, prefix, error) &&
+  good = find_users (order, error) &&
          read_run (given[OPTION_RUN], given[OPTION_PART], order, error) &&
          read_environment (given[OPTION_ENVIRONMENT], order, error) &&
          read_shares (given[OPTION_SHARES], fds, order, error) &&
@@ -358,10 +352,13 @@ check_home (const char *home, const char *owner, GError **error)
 }
 
 int
-order_look (const Order *order, GError **error)
+order_look (const Order *order, const char *prefix, GError **error)
 {
-  const gboolean hides_home = home_is_emptied (order->home);
+  gboolean hides_home = FALSE;
 
+  if (!account_check (order->ids.agent_uid, order->ids.owner_uid, prefix, order->agent, error))
+    return -1;
+  hides_home = home_is_emptied (order->home);
   if (hides_home && !check_home (order->home, order->owner, error))
     return -1;
   for (guint i = 0; i < order->shares->len; i++)

@@ -48,23 +48,20 @@ Order *order_ask (const Policy *policy, GVariant *body, uid_t caller, GError **e
 
 /*
  * order_read: all of it, for whoever may have it started.
- * @prefix: what an agent's user is called before the agent's name
  * @fds: (nullable)
  * Returns: (transfer full): NULL with an error for whatever is not of its form, an agent that is
  *   not there, or a share that is not to be.
  */
-Order *order_read (const Policy *policy,
-                   const char *prefix,
-                   GVariant *body,
-                   GUnixFDList *fds,
-                   uid_t caller,
-                   GError **error);
+Order *
+order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller, GError **error);
 
 /*
- * order_look: looks at the owner's home and at the shares, in a child of look.h.
+ * order_look: whether the agent's user is the agent's alone, for which every directory of users is
+ * asked, and the owner's home and the shares are good; in a child of look.h.
+ * @prefix: what an agent's user is called before the agent's name
  * Returns: what hides_home is, or -1 with an error.
  */
-int order_look (const Order *order, GError **error);
+int order_look (const Order *order, const char *prefix, GError **error);
 
 /* order_was_asked: what polkit said yes to, for @asked, is enough for @order; FALSE with reason
  * denied-by-rule. */

@@ -65,7 +65,7 @@ read_order (Fixture *fixture, uid_t caller, const char *text, GError **error)
 
   g_assert_nonnull (body);
   policy = policy_read (&fixture->source, error);
-  return policy != NULL ? order_read (policy, "", body, NULL, caller, error) : NULL;
+  return policy != NULL ? order_read (policy, body, NULL, caller, error) : NULL;
 }
 
 static Order *
@@ -219,9 +219,25 @@ test_accounts (Fixture *fixture, gconstpointer data)
       g_assert_true (
           g_file_set_contents_full (fixture->file, text, -1, G_FILE_SET_CONTENTS_NONE, 0644, NULL));
       order = read_order (fixture, fixture->owner, "('games', ['sh'], {})", &error);
-      g_assert_null (order);
+      g_assert_true (order == NULL || order_look (order, "", &error) == -1);
       g_assert_true (us_error_has_reason (error, US_REASON_IDENTITY));
     }
+}
+
+/* No directory of users but by the child: where the group is another's is no matter before. */
+static void
+test_account_is_looked_at (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Order) order = NULL;
+
+  g_assert_true (g_file_set_contents_full (fixture->file,
+                                           "[Agent]\nSummary=A test\nUser=sync\nOwner=man\n", -1,
+                                           G_FILE_SET_CONTENTS_NONE, 0644, NULL));
+  order = read_order (fixture, fixture->owner, "('games', ['sh'], {})", &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (order_look (order, "", &error), ==, -1);
+  g_assert_true (us_error_has_reason (error, US_REASON_IDENTITY));
 }
 
 static void
@@ -342,6 +358,7 @@ main (int argc, char **argv)
   add ("given-away", test_given_away);
   add ("refused", test_refused);
   add ("accounts", test_accounts);
+  add ("account-is-looked-at", test_account_is_looked_at);
   g_test_add_func ("/launcher-order/users", test_users);
   add ("share-of-another", test_share_of_another);
   add ("too-large", test_too_large);
