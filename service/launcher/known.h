@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Policy before polkit was asked, when whoever calls is nobody yet and may call again and again: it
- * is read at most once in a second for each uid.  What it says chooses the question, and is said
- * anew of policy as it then is before anything is done.
+ * Policy for who may call again and again: it is read at most once in a second for each uid.  One
+ * of these is for the question to polkit, when whoever calls is nobody yet; another, which knows
+ * nothing of the first, for what is done after it.
  */
 #pragma once
 

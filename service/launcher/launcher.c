@@ -28,7 +28,8 @@ typedef struct
 {
   Launches launches;
   Mechanism *mechanism;
-  Known *known;
+  Known *known;   /* for who asks */
+  Known *granted; /* and for who may, so that it is not what was known before */
 } Launcher;
 
 /* --- Launch --- */
@@ -70,8 +71,8 @@ handle_launch (MechanismCall *call, GError **error)
 {
   Launcher *launcher = mechanism_data (call->mechanism);
   const Order *asked = call->data;
-  const LauncherConfig *config = launcher->launches.config;
-  g_autoptr (Policy) policy = policy_read (&config->policy, error);
+  const Policy *policy =
+      known_policy (launcher->granted, call->uid, g_get_monotonic_time (), error);
   g_autoptr (Order) order =
       policy != NULL ? order_read (policy, call->body, call->fds, call->uid, error) : NULL;
 
@@ -326,16 +327,19 @@ launcher_run (const LauncherConfig *config)
   if (!make_folder (config->runtime_dir))
     return 1;
   launcher.known = known_new (&config->policy);
+  launcher.granted = known_new (&config->policy);
   launcher.mechanism = mechanism_new (&bus, &error);
   if (launcher.mechanism == NULL)
     {
       g_warning ("no bus: %s", error->message);
       known_free (launcher.known);
+      known_free (launcher.granted);
       return 1;
     }
   status = launcher_serve (&launcher);
   mechanism_free (launcher.mechanism);
   g_hash_table_unref (launcher.launches.all);
   known_free (launcher.known);
+  known_free (launcher.granted);
   return status;
 }

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import termios
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -160,7 +161,10 @@ class Launcher(unittest.TestCase):
         path = f"{policy.FOLDER}/agents/bad.agent"
         with open(path, "w", encoding="utf-8") as file:
             file.write("[Agent]\n")
+        # It is read once a second for each user.
+        self.addCleanup(time.sleep, 1.1)
         self.addCleanup(os.unlink, path)
+        time.sleep(1.1)
         self.assertEqual(self.refused(OWNER), ("PolicyInvalid", "policy-invalid"))
 
     def test_no_systemd(self):

@@ -8,6 +8,7 @@ import shlex
 import sqlite3
 import subprocess
 import sys
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -290,6 +291,7 @@ class Launch(unittest.TestCase):
     def write(text):
         with open(FILE, "w", encoding="utf-8") as file:
             file.write(text)
+        time.sleep(1.1)  # policy is read once a second for each user
 
     @staticmethod
     def limits(*names):
