@@ -21,7 +21,7 @@ gboolean path_is_steady (const char *path);
 
 /*
  * home_is_emptied: a unit has to empty the home by itself, being a folder that ProtectHome= does
- * not know.
+ * not know.  One that is not there is left alone: systemd would make it, as root, for good.
  */
 gboolean home_is_emptied (const char *home);
 
