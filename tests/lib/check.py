@@ -35,6 +35,8 @@ SANITIZED = ("attacker", "dbus-broker", "fault-broker", "fault-files")
 DRAWN = (MODEL, "model-path")
 # Of meson's: draw values by the seed that GLib prints; the other suites print theirs, too, for nothing.
 SEEDED = ("card-screen", "executor-matching", "mail", "mail-message", "mail-mime", "record-escape")
+# By which suites draw; the mutants, too.
+SEEDS = ("UNDERSIGN_SEED", "UNDERSIGN_FAULTS")
 # A suite is not begun once more after so many seconds.
 ONCE_MORE_SECONDS = 26 * 60
 # What tests/system has of the build beside what is installed.
@@ -53,14 +55,22 @@ def with_exit(found, status):
     return found
 
 
+def seed_of_commit():
+    """What suites draw by is another with each commit, and the same when that is tested again."""
+    told = subprocess.run(["git", "-c", "safe.directory=*", "-C", TESTS, "rev-parse", "--short=12", "HEAD"],
+                          capture_output=True, text=True, check=False)
+    return told.stdout.strip() or "1"
+
+
 class Check:
     """One run: a work folder outside the checkout, a tally, and the clock."""
 
-    def __init__(self, work):
+    def __init__(self, work, seed):
         self.work = work
         self.started = time.monotonic()
         self.tally = results.Tally(os.path.join(TESTS, "skips"))
-        self.environment = dict(SANITIZER_ENVIRONMENT)
+        self.seed = seed
+        self.environment = {**SANITIZER_ENVIRONMENT, **dict.fromkeys(SEEDS, seed)}
         self.suites = suites.Suites(self.tally, self.say)
         self.figures = figures.Figures()
 
@@ -235,6 +245,7 @@ class Check:
 
     def run(self):
         """Three things at a time: most suites wait more than they work."""
+        self.say(f"seed: {self.seed}")
         source = os.path.join(self.work, "source")
         os.mkdir(source, 0o755)
         builds.copy_source(os.path.dirname(TESTS), source)
@@ -281,6 +292,8 @@ class Check:
         for line in self.figures.lines():
             print(line)
         self.say("done")
+        if self.tally.failed != 0:
+            print(f"repeat with: tests/check --seed {self.seed}")
         print(self.tally.summary(), flush=True)
         return 0 if self.tally.failed == 0 and self.tally.passed > 0 else 1
 
@@ -288,11 +301,13 @@ class Check:
 def main():
     parser = argparse.ArgumentParser(prog="tests/check", description="Runs every test.")
     parser.add_argument("--keep", action="store_true", help="leave the builds and logs in /var/tmp")
+    parser.add_argument("--seed", metavar="WORD", default=seed_of_commit(),
+                        help="what suites draw by; by default the commit")
     arguments = parser.parse_args()
     os.umask(0o022)
     work = tempfile.mkdtemp(prefix="undersign-check.", dir="/var/tmp")
     os.chmod(work, 0o755)
-    check = Check(work)
+    check = Check(work, arguments.seed)
     try:
         check.run()
     finally:

@@ -43,6 +43,10 @@ def install(build):
                     raise SystemExit(f"{tool}: {done.stderr}")
 
 
+# What a suite may be told from outside the namespace.
+PASSED_ON = ("UNDERSIGN_BUS", "UNDERSIGN_CALLS", "UNDERSIGN_CYCLES", "UNDERSIGN_FAULTS", "UNDERSIGN_SEED")
+
+
 def command_run(build, command, services=False, kept=(), real=None):
     """A sandbox.Run of @command, for tests/lib/namespace; it finds @build in UNDERSIGN_BUILD."""
     build = build and os.path.abspath(build)
@@ -62,7 +66,7 @@ def command_run(build, command, services=False, kept=(), real=None):
                        writable=[build] if build else [], real=real,
                        environment={**{key: value for key, value in os.environ.items()
                                        if key.endswith("SAN_OPTIONS")
-                                       or key in ("UNDERSIGN_FAULTS", "UNDERSIGN_BUS")},
+                                       or key in PASSED_ON},
                                     **({"UNDERSIGN_AUTHENTICATORS": keys} if keys else {}),
                                     **({"UNDERSIGN_BUILD": build} if build else {})})
 
