@@ -2,7 +2,7 @@
 """What path.py's model holds of kills, disks that fail, restarts, and time that passes."""
 
 import model
-from undersign_test import crashbus, fault, oracle, world
+from undersign_test import crash, crashbus, fault, oracle, world
 
 
 class Failing:
@@ -82,7 +82,7 @@ class Failing:
         asked = self.prepared_new(name, wish, label)
         asked.key = key
         state, _ = self.bed.ended(name)
-        oracle.demand(state in (("pending",) if wish[0] != "crash.free"
+        oracle.demand(state in (("pending",) if wish[0] not in crash.FREE
                                 else ("done", "failed", "unknown", "refused")), f"{name} is {state}")
         asked.state = state
         self.take(f"new → {state}, harmed")

@@ -14,7 +14,8 @@ from undersign_test import crash, fault, handover, oracle
 from undersign_test.crash import KIM, LEAD
 
 PEOPLE = (LEAD, KIM)
-ACTIONS = ("crash.ask", "crash.two", "crash.free", "crash.doubt")
+ACTIONS = (*2 * ("crash.ask", "crash.two", "crash.free", "crash.doubt"), "crash.fail",
+           "crash.free-fail", "crash.free-doubt")
 TARGETS = 8
 HOUR = 3600
 CLOSED = ("denied", "withdrawn", "expired", "superseded", "unreachable")
@@ -32,7 +33,7 @@ Passkeys=software
 """
 _FREE = """[Rule free]
 Agents=offboarding
-Actions=crash.free
+Actions=crash.free crash.free-doubt crash.free-fail
 Decision=allow
 Limit={limit}/1d all-agents
 """
@@ -64,10 +65,12 @@ class Rules:
         self.variants = {
             "one": [self._ask("one", "crash.ask", "", life) for life in ("24h", "20h")],
             "two": [self._ask("two", "crash.two", "Count=2\n", life) for life in ("24h", "20h")],
-            "doubt": [self._ask("doubt", "crash.doubt", "", life) for life in ("24h", "20h")],
+            "doubt": [self._ask("doubt", "crash.doubt crash.fail", "", life)
+                      for life in ("24h", "20h")],
             "free": [_FREE.format(limit=limit) for limit in (100000, 200000)],
         }
-        for name, action in (("one", "crash.ask"), ("two", "crash.two"), ("free", "crash.free")):
+        for name, action in (("one", "crash.ask"), ("two", "crash.two"),
+                             ("free", " ".join(sorted(crash.FREE)))):
             self.variants[name].append(_DENY.format(name=name, actions=action))
         for name, variants in self.variants.items():
             self.texts[name] = variants[0]
@@ -77,8 +80,8 @@ class Rules:
         return _ASK.format(name=name, actions=actions, count=count, lifetime=lifetime)
 
     def of(self, action):
-        name = {"crash.ask": "one", "crash.two": "two", "crash.free": "free",
-                "crash.doubt": "doubt"}[action]
+        name = {"crash.ask": "one", "crash.two": "two", "crash.doubt": "doubt",
+                "crash.fail": "doubt", **dict.fromkeys(crash.FREE, "free")}[action]
         return self.texts[name]
 
     def change(self, chance):
@@ -276,7 +279,7 @@ class Model:
             self.take(f"new → refused: {refused[0]}")
             return None
         oracle.demand(not refused, f"{action} is prepared in spite of {refused}")
-        oracle.demand(request.decision == ("allow" if action == "crash.free" else "ask"),
+        oracle.demand(request.decision == ("allow" if action in crash.FREE else "ask"),
                       f"{action}: {request.decision}")
         tracked = Handed(request, self.rules.of(action), self.boot)
         self.requests.append(tracked)
@@ -328,13 +331,16 @@ class Model:
             return
         oracle.demand(not obstacles and enough,
                       f"{tracked.id} runs: {obstacles}, {tracked.approvals}")
-        wanted = "unknown" if tracked.action == "crash.doubt" else "done"
+        wanted = crash.OUTCOMES.get(tracked.action, "done")
         oracle.demand(outcome == wanted, f"{tracked.id} is {outcome}")
         self.ran(tracked, outcome, before)
 
     def ran(self, tracked, outcome, before):
         tracked.state = outcome
         self.take(f"{before} → {outcome}")
+        if any(other.wish == tracked.wish and other.state == "failed" and other is not tracked
+               for other in self.requests):
+            self.take("failed → the same once more")
         if tracked.before is not None and tracked.before.heir is None:
             tracked.before.heir = tracked
             if not tracked.before.has_ended:

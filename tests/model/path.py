@@ -26,11 +26,12 @@ FOLLOWS = {
 }
 
 TRANSITIONS = {
-    "new → pending", "new → the same", "new → done", "new → refused: halted",
+    "new → pending", "new → the same", "new → done", "new → failed", "new → unknown",
+    "new → refused: halted",
     "new → refused: intent-unknown", "new → refused: policy", "new → refused: nobody",
     *(f"pending → {state}" for state in model.CLOSED), "pending → denied, signed",
-    "pending → done", "pending → unknown", "pending → pending", "pending → refused",
-    "pending → refused, asked anew", "pending → refused: prepared anew", "unknown → done",
+    "pending → done", "pending → unknown", "pending → failed", "pending → pending", "pending → refused",
+    "pending → refused, asked anew", "pending → refused: prepared anew", "unknown → done", "unknown → failed",
     "ended → too late", "another passkey", "key again", "key reused", "revoke", "policy", "halt",
     "clock", "harmed", "mail done", "mail with files done", "rehearsal done",
     "rehearsal with files done", "executor killed", "executor restarted", "runner killed", "broker killed",
@@ -38,6 +39,8 @@ TRANSITIONS = {
 }
 
 
+# Of a state that has an outcome, what the request's details say.
+EXECUTED = {"done": "yes", "failed": "no", "unknown": "unknown"}
 MAIL = "mail.send"
 ACTIONS = (*model.ACTIONS, MAIL, MAIL)
 
@@ -286,11 +289,13 @@ class Path(failing.Failing, model.Model):
         oracle.demand(not waits or (key and all(asked.key for asked in waits)),
                       f"{name} is new, and {[asked.id for asked in waits]} is the same and waits")
         asked = self.prepared_new(name, wish, label)
-        if wish[0] == "crash.free":
+        if wish[0] in crash.FREE:
             state, details = self.bed.ended(name)
             asked.state = state
-            oracle.demand((state, details["executed"]) == ("done", "yes"), f"{name} is {state}")
-            self.take("new → done")
+            wanted = crash.OUTCOMES.get(wish[0], "done")
+            oracle.demand((state, details["executed"]) == (wanted, EXECUTED[wanted]),
+                          f"{name} is {state}: {details}")
+            self.take(f"new → {state}")
         else:
             oracle.demand(state == "pending", f"{wish} is {state}")
             self.take("new → pending")
@@ -299,7 +304,7 @@ class Path(failing.Failing, model.Model):
     def prepared_new(self, name, wish, label):
         asked = Asked(name, wish, self.run_of(label), label)
         self.requests.append(asked)
-        if wish[0] == "crash.free":
+        if wish[0] in crash.FREE:
             return asked
         return self.prepared(asked)
 
@@ -357,7 +362,7 @@ class Path(failing.Failing, model.Model):
 
     def late(self):
         """What has ended cannot be ended again, nor approved."""
-        asked = self.pick(lambda one: one.has_ended and one.action != "crash.free")
+        asked = self.pick(lambda one: one.has_ended and one.action not in crash.FREE)
         if asked is None:
             return
         acts = [self.bed.approve, self.bed.deny]
@@ -415,7 +420,7 @@ class Path(failing.Failing, model.Model):
         """What came of an answer."""
         state, details = self.bed.ended(asked.id)
         ready = len(self.active(asked)) >= self.needed(asked) and not obstacles
-        wanted = "unknown" if asked.action == "crash.doubt" else "done"
+        wanted = crash.OUTCOMES.get(asked.action, "done")
         if ready:
             oracle.demand(state == wanted, f"{asked.id} is {state}: {details}")
         else:

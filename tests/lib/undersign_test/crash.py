@@ -36,10 +36,19 @@ Type=file-list
 ACTIONS = {"crash.ask": _ACTION % ("irreversible", ""),
            "crash.two": _ACTION % ("irreversible", ""),
            "crash.free": _ACTION % ("reversible", ""),
-           "crash.doubt": _ACTION % ("irreversible", "Outcome=unknown\n")}
+           "crash.doubt": _ACTION % ("irreversible", "Outcome=unknown\n"),
+           "crash.fail": _ACTION % ("irreversible", "Outcome=failed\n"),
+           # Nobody knows, and it has not run.
+           "crash.free-doubt": (_ACTION % ("reversible", "Outcome=unknown\n")).replace(
+               f"Marker={policy.MARKER}\n", ""),
+           "crash.free-fail": _ACTION % ("reversible", "Outcome=failed\n")}
+# What their module says of them; "done" of the others.
+OUTCOMES = {"crash.doubt": "unknown", "crash.fail": "failed", "crash.free-doubt": "unknown",
+            "crash.free-fail": "failed"}
+FREE = {"crash.free", "crash.free-doubt", "crash.free-fail"}
 RULES = {"crash": """[Rule one]
 Agents=offboarding
-Actions=crash.ask crash.doubt
+Actions=crash.ask crash.doubt crash.fail
 Decision=ask
 Approvers=it.lead hr.kim
 Separation=agent owner
@@ -58,11 +67,12 @@ Passkeys=software
 
 [Rule free]
 Agents=offboarding
-Actions=crash.free
+Actions=crash.free crash.free-doubt crash.free-fail
 Decision=allow
 Limit=100000/1d all-agents
 """}
-NEEDED = {"crash.ask": 1, "crash.doubt": 1, "crash.two": 2, "crash.free": 0}
+NEEDED = {"crash.ask": 1, "crash.doubt": 1, "crash.fail": 1, "crash.two": 2,
+          **dict.fromkeys(FREE, 0)}
 LIMITS = """[Limits]
 Pending=1000
 PendingAll=1000

@@ -17,16 +17,11 @@ import re
 import sqlite3
 import sys
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-
 from . import policy
-from .authenticator import UP, UV
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../vectors"))
 
-from independent import digests  # noqa: E402: found by the path above
+from independent import assertion, digests, refusal  # noqa: E402: found by the path above
 
 LEDGER = "/var/lib/undersign-executor/ledger.db"
 MARK = "/run/undersign-executor/mark"
@@ -54,14 +49,20 @@ class Key:
     """A passkey that the test itself holds."""
 
     def __init__(self, user, uid, key):
-        self.user, self.uid, self.key = user, uid, key
+        self.user, self.uid = user, uid
+        point = key.private.public_key().public_numbers()
+        self.passkey = {"rp": key.rp, "origin": key.origin, "backup_eligible": False,
+                        "algorithm": "ES256", "counter": "0",
+                        "public_key": point.x.to_bytes(32, "big") + point.y.to_bytes(32, "big")}
 
-    def verify(self, signature, signed):
+    def why_wrong(self, client, auth, signature, challenge):
+        """What the other implementation has against an assertion, or None."""
         try:
-            self.key.private.public_key().verify(signature, signed, ec.ECDSA(hashes.SHA256()))
-        except InvalidSignature:
-            return False
-        return True
+            assertion.check({"client_data": client, "auth_data": auth, "signature": signature},
+                            self.passkey, challenge)
+        except refusal.Refused as error:
+            return error
+        return None
 
 
 class Seen:
@@ -106,6 +107,7 @@ class Oracle:
         self.marker_at = self.marker_from
         self.blocked = {}
         self.events = {}
+        self.revoked = set()  # credentials
         self.touched = set()  # requests of which something was read since the test cleared it
 
     def skip_marker(self):
@@ -256,6 +258,8 @@ class Oracle:
     # --- the events ---
 
     def _take(self, db, event, details):
+        if event == "revoked":
+            self.revoked.add(base64.urlsafe_b64decode(details["credential"] + "=="))
         name = details.get("request")
         if event not in ("consumed", "done", "failed", "unknown", "resolved", "approved", *CLOSED):
             return
@@ -316,14 +320,9 @@ class Oracle:
             key = self.keys.get(credential)
             demand(key is not None, f"{name}: an answer of a passkey that nobody has")
             self._check_statement(name, seen, key, json.loads(statement))
-            members = json.loads(client)
-            challenge = base64.urlsafe_b64decode(members["challenge"] + "==")
-            demand(challenge == digest_bytes("statement", statement),
-                   f"{name}: {key.user} signed another statement")
-            demand(members["type"] == "webauthn.get" and auth[32] & (UP | UV) == UP | UV,
-                   f"{name}: {key.user} was not there")
-            demand(key.verify(signature, auth + hashlib.sha256(client).digest()),
-                   f"{name}: the signature of {key.user} is wrong")
+            demand(credential not in self.revoked, f"{name}: a revoked passkey of {key.user} counts")
+            why = key.why_wrong(client, auth, signature, digest_bytes("statement", statement))
+            demand(why is None, f"{name}: what {key.user} signed is wrong: {why}")
             people.add(key.user)
         action = seen.record["action"]["id"]
         demand(len(people) >= self.needed.get(action, 1),
