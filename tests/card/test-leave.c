@@ -92,6 +92,16 @@ test_cases (void)
       }
 }
 
+/* A mouse that is too far away is told of by zeros, and is no key. */
+static void
+test_far_mouse (void)
+{
+  static const char in[] = KITTY KITTY "\033[M\000\000\000" KITTY;
+  Leave leave = { 0 };
+
+  g_assert_true (leave_take (&leave, (const guint8 *) in, sizeof in - 1));
+}
+
 /* A sequence that is too long is no key, and the next one is. */
 static void
 test_too_long (void)
@@ -110,6 +120,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/card-leave/cases", test_cases);
+  g_test_add_func ("/card-leave/far-mouse", test_far_mouse);
   g_test_add_func ("/card-leave/too-long", test_too_long);
   return g_test_run ();
 }

@@ -14,6 +14,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import unittest
 
@@ -29,7 +30,7 @@ TAKEN_SECONDS = 20
 class Relay:
     """The program between two terminals: @person is where keys are typed, @command where they come."""
 
-    def __init__(self, stdin=None, stdout=None):
+    def __init__(self, stdin=None, stdout=None, stderr=None):
         self.person, slave = pty.openpty()
         self.before = termios.tcgetattr(slave)
         master, self.command = pty.openpty()
@@ -44,7 +45,8 @@ class Relay:
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
         self.process = subprocess.Popen(
             [RELAY, str(master), str(far.fileno())], stdin=slave if stdin is None else stdin,
-            stdout=slave if stdout is None else stdout, stderr=slave, pass_fds=(master, far.fileno()), preexec_fn=begin)
+            stdout=slave if stdout is None else stdout, stderr=slave if stderr is None else stderr,
+            pass_fds=(master, far.fileno()), preexec_fn=begin)
         os.close(master)
         far.close()
         self.slave = slave
@@ -233,6 +235,61 @@ class Test(unittest.TestCase):
         os.write(relay.person, b"\x1d\x1d")
         self.assertEqual(relay.process.wait(SECONDS), 128 + signal.SIGHUP)
         self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+
+    def test_leaving_where_the_terminal_is_stopped(self):
+        """Nothing is shown any more, and it is left all the same, by keys and by signals."""
+        for number in (None, signal.SIGTERM):
+            relay = Relay()
+            relay.ready()
+            termios.tcflow(relay.slave, termios.TCOOFF)
+            os.write(relay.command, b"x" * 2000)
+            if number is None:
+                relay.type(b"\x1d\x1d\x1d")
+            else:
+                relay.process.send_signal(number)
+            self.assertEqual(relay.process.wait(SECONDS), 128 + (number or signal.SIGHUP))
+            termios.tcflow(relay.slave, termios.TCOON)
+            self.assertEqual(termios.tcgetattr(relay.slave), relay.before)
+            relay.close()
+
+    def test_what_is_left_where_the_terminal_is_stopped(self):
+        """The command has ended, and a signal ends the wait for what it showed last."""
+        relay = self.relay()
+        relay.ready()
+        termios.tcflow(relay.slave, termios.TCOOFF)
+        os.write(relay.command, b"x" * 2000)
+        relay.link.sendall(b"exited 0\n")
+        with self.assertRaises(subprocess.TimeoutExpired):
+            relay.process.wait(0.5)
+        relay.process.send_signal(signal.SIGTERM)
+        self.assertEqual(relay.process.wait(SECONDS), 0)
+        termios.tcflow(relay.slave, termios.TCOON)
+
+    def test_nobody_else_waits_less(self):
+        """That a write does not wait is this program's alone."""
+        relay = self.relay()
+        relay.ready()
+        self.assertTrue(os.get_blocking(relay.slave))
+
+    def test_a_file_has_all_of_it(self):
+        with tempfile.TemporaryFile() as file:
+            relay = Relay(stdout=file)
+            self.addCleanup(relay.close)
+            os.write(relay.command, b"\x1b[c\x1b]52;c;x\x07\x1b[?25l\x9bend")
+            self.assertEqual(relay.end(b"exited 0\n"), 0)
+            file.seek(0)
+            self.assertEqual(file.read(), b"\x1b[c\x1b]52;c;x\x07\x1b[?25l\x9bend")
+
+    def test_a_pipe_may_lead_to_a_terminal(self):
+        """Where none of the three is one; there is the one of the session."""
+        (read, write), (nothing, none) = os.pipe(), os.pipe()
+        relay = Relay(stdin=nothing, stdout=write, stderr=subprocess.DEVNULL)
+        self.addCleanup(relay.close)
+        os.close(write)
+        os.write(relay.command, b"a\x1b]52;c;x\x07b")
+        self.assertEqual(relay.read(read, b"b"), b"ab")
+        os.close(none)
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
 
     def test_leaving_by_other_keys(self):
         """kitty's protocol, which Codex asks for, and xterm's; split as a read may."""

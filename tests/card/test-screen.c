@@ -36,13 +36,15 @@ static const struct
   { "\033[1;24r\033[3d\033[4G\033[5X\033[6@\033[7P\033[8L\033[9M\033[2S\033[3T\033[4b\033[Z",
     NULL },
   { "\033[?1h\033=\033[?12;25h\033[?5h\033[?5l\033[?1006;1000h\033[?69h\033[2;70s", NULL },
-  { "\033[?25l\033[?1c\033[?25h\033[?0c\033[?8c\033[11m\033[34h\033[?25h", NULL },
+  { "\033[?25l\033[?1c\033[?25h\033[?0c\033[?8c\033[10m\033[34h\033[?25h", NULL },
   { "\033[s\033[u\033[?1048h\033[?1048l\033[?47h\033[?1047h\033[88;1;1;4;9$x", NULL },
   { "\033[>7u\033[=5;1u\033[<1u\033[<u\033[>4;2m\033[>4m\033[?1004h\033[?1007h", NULL },
-  { "\033[?1002;1003;1005;1015;1016h\033[?2026h\033[?2026l\033[?2031h\033[?2048h", NULL },
+  { "\033[?1002;1003;1015;1016h\033[?2026h\033[?2026l\033[?2031h\033[?2048h", NULL },
   { "\033[2 q\033[!p\0337\0338\033(0lqk\033(B\033=\033M", NULL },
   { "\033[14t\033[18t", NULL },
   { "\033]8;;https://example.com\033\\link\033]8;;\033\\", NULL },
+  { "\033]8;id=1;HTTP://example.com/;x\alink\033]8;;\a", NULL },
+  { "\016lqk\017\xc3\xa4\033[38;5;11m\033[48;2;11;12;13;1m\033[38:5:11m\033[1;20m", NULL },
   { "\033]10;?\033\\\033]11;?\a\033]4;1;?\a\033]104\a", NULL },
   { "\033]0;title\a", "\033[22;0t\033]0;title\a" },
   { "\033]2;a\033\\\033]2;b\033\\", "\033[22;0t\033]2;a\033\\\033]2;b\033\\" },
@@ -54,6 +56,22 @@ static const struct
   { "a\033]1337;File=x:y\ab\033]5113;x\ac\033]777;x\ad\033]50;?\ae\033]7;x\af\033]9;x\ag",
     "abcdefg" },
   { "a\033]0;x\033]52;c;y\ab", "ab" },
+  /* Links that lead to a file or a program. */
+  { "a\033]8;;file:///x.desktop\ab\033]8;id=1;ssh://x\ac\033]8;https://x\ad\033]8\ae\033]8;;"
+    "https:/x\033\\f",
+    "abcdef" },
+  { "a\033]8;;httpx://x\ab\033]8;x;;https://x\ac", "abc" },
+  /* Linux's console: fonts with which it reads each byte for itself, and then finds U+009B's. */
+  { "a\033[11mb\033[0;12mc\033[1;019md\033[38;5;1;11me\033[38;11;11mf\033[38;2;1;11mg", "abcdefg" },
+  { "a\033[58;5;11mb\033[38:5:1;11mc\033[38;5:1;11md\033[48;2;1;2;3;11me\033[38;7;11mf", "abcdef" },
+  { "a\016q\xdb\x9b"
+    "12;3]\xc3\xa4\033]0;\xc5\x9b"
+    "c\a\017\xc3\xa4",
+    "a\016q12;3]\033[22;0t\033]0;c\a\017\xc3\xa4" },
+  { "a\016\033[1m\xe2\x80\x9b\033cb\xc3\xa4", "a\016\033[1mb" },
+  /* Numbers that are too large for one terminal or another. */
+  { "a\033[10000bb\033[2147483647Sc\033[1;99999999999999999999Hd\033[1;010000re", "abcde" },
+  { "\033[9999b\033[09999S", NULL },
   /* Colours that no end brings back: the pointer's, highlights', special ones. */
   { "a\033]10;#fff;#000\ab\033]12;red;blue\033\\c\033]11;;?\ad\033]13;red\ae", "abcde" },
   { "a\033]4;256;red\ab\033]4;1;red;260;red\ac\033]4;1;red;2\ad\033]4;x;y\ae\033]4;1:;y\af",
@@ -169,7 +187,7 @@ assert_undone (const char *in, const char *wanted, gboolean has_asked, guint ask
 {
   Screen screen = { .is_utf8 = TRUE };
   GString *out = pass (&screen, in, strlen (in), 1);
-  GString *undone = screen_undo (&screen);
+  GString *undone = screen_undo (&screen, TRUE);
   g_autofree char *shown = g_strescape (in, NULL);
 
   g_test_message ("%s", shown);
@@ -202,7 +220,7 @@ test_undo (void)
                  "\033[>4m\033[<99u\033[=0;1u\033[?1049l\033[>4m\033[<99u\033[=0;1u" PLAIN, TRUE,
                  0);
   assert_undone ("\033]2;t\a", "\033[23;0t" PLAIN, FALSE, 0);
-  assert_undone ("\033]8;;u\a", "\033]8;;\033\\" PLAIN, FALSE, 0);
+  assert_undone ("\033]8;;http://u\a", "\033]8;;\033\\" PLAIN, FALSE, 0);
   assert_undone ("\033]11;#fff\a", "\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\" PLAIN,
                  FALSE, 0);
   /* Questions, of which one is the one that is asked last. */
@@ -213,12 +231,39 @@ test_undo (void)
                  TRUE, 0);
 }
 
+/* Where its end may be lost, all that ever was set is undone, and no title is taken back. */
+static void
+test_undo_lost (void)
+{
+  static const struct
+  {
+    const char *in, *undone;
+  } losses[] = {
+    { "text", "" },
+    { "\033[?1003h\033[?25l\033[?1003l\033[?25h", "\030\033[?25h\033[?1003l" PLAIN },
+    { "\033[?25h\033[?1003l", "\030" PLAIN },
+    { "\033[?1;2004h\033[?1;2004l", "\030\033[?1l\033[?2004l" PLAIN },
+    { "\033]0;t\a", "\030\033]0;\033\\" PLAIN },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (losses); i++)
+    {
+      Screen screen = { .is_utf8 = TRUE };
+      GString *out = pass (&screen, losses[i].in, strlen (losses[i].in), 1);
+      GString *undone = screen_undo (&screen, FALSE);
+
+      g_assert_cmpstr (undone->str, ==, losses[i].undone);
+      g_string_free (out, TRUE);
+      g_string_free (undone, TRUE);
+    }
+}
+
 /* Of all modes and last bytes that there are those pass that are listed, and no other. */
 static void
 test_all (void)
 {
   static const char wanted[] =
-      "[?1h[?5h[?7h[?9h[?12h[?25h[?47h[?69h[?1000h[?1002h[?1003h[?1004h[?1005h[?1006h[?1007h"
+      "[?1h[?5h[?7h[?9h[?12h[?25h[?47h[?69h[?1000h[?1002h[?1003h[?1004h[?1006h[?1007h"
       "[?1015h[?1016h[?1047h[?1048h[?1049h[?2004h[?2026h[?2031h[?2048h[4h[34h"
       "[@[A[B[C[D[E[F[G[H[I[J[K[L[M[P[S[T[X[Z[`[a[b[c[d[e[f[m[r[s[u";
   Screen screen = { .is_utf8 = TRUE };
@@ -265,8 +310,7 @@ test_noise (void)
       for (const char *c = strchr (out->str, '\033'); c != NULL; c = strchr (c + 1, '\033'))
         {
           g_assert_true (strchr ("[8*", c[1]) != NULL || c[1] == '\\' ||
-                         g_str_has_prefix (c, "\033]0;") || g_str_has_prefix (c, "\033]8;") ||
-                         c[1] == 'c');
+                         g_str_has_prefix (c, "\033]0;") || g_str_has_prefix (c, "\033]8;"));
           if (c[1] == ']')
             g_assert_nonnull (strpbrk (c + 2, "\a\033"));
         }
@@ -283,6 +327,7 @@ main (int argc, char **argv)
   g_test_add_func ("/card-screen/bytes", test_bytes);
   g_test_add_func ("/card-screen/too-long", test_too_long);
   g_test_add_func ("/card-screen/undo", test_undo);
+  g_test_add_func ("/card-screen/undo-lost", test_undo_lost);
   g_test_add_func ("/card-screen/all", test_all);
   g_test_add_func ("/card-screen/noise", test_noise);
   return g_test_run ();

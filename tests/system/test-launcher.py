@@ -276,6 +276,7 @@ class Launcher(unittest.TestCase):
                 (("offboarding",), 126, "missing-argument"), (("--", "true"), 126, "missing-argument"),
                 (("offboarding", "--"), 126, "missing-argument"),
                 (("offboarding", "--no-run", "--run=x", "--", "true"), 126, "bad-value"),
+                ((b"\xff", "--", "true"), 126, "the name of the agent is not valid UTF-8"),
                 (("offboarding", "--share", f"{HOME}/link", "--", "true"), 1, "bad-share"),
                 (("offboarding", "--share", "/nowhere", "--", "true"), 1, "bad-share"),
                 (("offboarding", "--part", "x", "--", "true"), 1, "bad-value"),
@@ -397,6 +398,7 @@ class Launcher(unittest.TestCase):
             command = ["sh", "-c", 'cd "$0" && exec undersign launch offboarding --share "$1" -- cat',
                        place, share]
             with terminal.Terminal(OWNER, command) as screen:
+                screen.wait_for(f"{os.path.realpath(PROJECT)} is shared, but for a .git")
                 screen.wait_for("has the terminal")
                 known = properties()
                 self.assertEqual(dict(known)["WorkingDirectory"], os.path.realpath(place))

@@ -11,6 +11,7 @@
 #include "dbus/reason.h"
 #include "module/card/tty/agent.h"
 #include "module/card/tty/bus.h"
+#include "module/card/tty/text.h"
 #include "service/base/fd.h"
 
 #include <errno.h>
@@ -77,6 +78,19 @@ add_share (
   return *out_path != NULL;
 }
 
+/* A folder on the way may be an agent's, and a link by now: the person sees where it led. */
+static void
+say_share (const char *path, const char *text)
+{
+  const char *access = g_str_has_suffix (text, ":ro")    ? "to read"
+                       : g_str_has_suffix (text, ":git") ? "with its .git"
+                                                         : "but for a .git";
+  g_autofree char *shown = text_safe (path, g_get_charset (NULL));
+
+  if (isatty (STDERR_FILENO))
+    g_printerr ("undersign: %s is shared, %s\n", shown, access);
+}
+
 static gboolean
 is_below (const char *path, const char *folder)
 {
@@ -105,6 +119,7 @@ put_shares (char **shares, GUnixFDList *fds, GVariantDict *options, GError **err
           g_variant_builder_clear (&list);
           return FALSE;
         }
+      say_share (path, shares[i]);
       is_here = is_here || (here != NULL && is_below (here, path));
     }
   g_variant_dict_insert_value (options, "shares", g_variant_builder_end (&list));

@@ -164,8 +164,8 @@ leave_take (Leave *leave, const guint8 *bytes, gsize len)
 {
   for (gsize i = 0; i < len && leave->times < LEAVE_TIMES; i++)
     {
-      /* Where the mouse is is never told by a control. */
-      if (leave->skip > 0 && bytes[i] >= 0x20)
+      /* Where the mouse is is never told by a control; where that is too far, by a zero. */
+      if (leave->skip > 0 && (bytes[i] >= 0x20 || bytes[i] == 0))
         {
           leave->skip--;
           continue;

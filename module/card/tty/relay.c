@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -26,7 +27,8 @@
 #define WRITE_MAX 4096
 /* What it is: each terminal answers, and in the order in which it was asked. */
 #define QUESTION "\033[c"
-#define ANSWER_US (2 * G_USEC_PER_SEC)
+#define SILENCE_US (2 * G_USEC_PER_SEC)  /* of a terminal that has said all */
+#define ANSWERS_US (20 * G_USEC_PER_SEC) /* however much it is that it was asked */
 
 typedef struct
 {
@@ -37,9 +39,10 @@ typedef struct
 typedef struct
 {
   int terminal, link, signals;
+  int output; /* standard output, where a write does not wait */
   gboolean input_ended, is_hung_up;
   gboolean is_terminal; /* standard input is one */
-  gboolean is_shown;    /* or output or error is, and through a pipe it may get there */
+  gboolean is_shown;    /* what the command writes may come to one, through a pipe, too */
   gboolean has_before;
   struct termios before;
   Bytes typed, shown;
@@ -87,7 +90,7 @@ make_raw (Relay *relay)
   relay->has_before = TRUE;
   raw = relay->before;
   cfmakeraw (&raw);
-  tcsetattr (STDIN_FILENO, TCSADRAIN, &raw);
+  tcsetattr (STDIN_FILENO, TCSANOW, &raw);
   pass_size (relay);
 }
 
@@ -111,40 +114,72 @@ note_answers (Relay *relay, const guint8 *bytes, gsize len)
     }
 }
 
+/* What is left of a time, for poll(). */
+static int
+rest_ms (gint64 until)
+{
+  return (int) MAX ((until - g_get_monotonic_time () + 999) / 1000, 0);
+}
+
+/* A word of ours to the terminal, which may be stopped. */
+static gboolean
+tell (const Relay *relay, const char *text, gsize len)
+{
+  const gint64 until = g_get_monotonic_time () + SILENCE_US;
+  gsize at = 0;
+
+  while (at < len)
+    {
+      struct pollfd polled = { relay->output, POLLOUT, 0 };
+      ssize_t n = 0;
+
+      if (rest_ms (until) == 0 || (poll (&polled, 1, rest_ms (until)) < 0 && errno != EINTR))
+        return FALSE;
+      if (polled.revents == 0)
+        continue;
+      n = write (relay->output, text + at, len - at);
+      if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return FALSE;
+      at += (gsize) MAX (n, 0);
+    }
+  return TRUE;
+}
+
 /* Asks what it is once more, and waits for the answer: what the command asked was answered before.
  */
 static void
 let_answer (Relay *relay)
 {
-  const gint64 until = g_get_monotonic_time () + ANSWER_US;
+  const gint64 last = g_get_monotonic_time () + ANSWERS_US;
   const guint wanted = MAX (relay->screen.asked, relay->answered) + 1;
+  gint64 until = g_get_monotonic_time () + SILENCE_US;
 
-  if (!relay->screen.has_asked || write (STDOUT_FILENO, QUESTION, strlen (QUESTION)) < 0)
+  if (!relay->screen.has_asked || !tell (relay, QUESTION, strlen (QUESTION)))
     return;
   while (relay->answered < wanted)
     {
       struct pollfd polled = { STDIN_FILENO, POLLIN, 0 };
-      const gint64 rest = (until - g_get_monotonic_time ()) / 1000;
       guint8 bytes[1024];
       ssize_t n = 0;
 
-      if (rest <= 0 || (poll (&polled, 1, (int) rest) < 0 && errno != EINTR))
+      if (rest_ms (until) == 0 || (poll (&polled, 1, rest_ms (until)) < 0 && errno != EINTR))
         return;
       if (polled.revents == 0)
         continue;
       n = read (STDIN_FILENO, bytes, sizeof bytes);
-      if (n <= 0)
+      if (n <= 0 && !(n < 0 && errno == EINTR))
         return;
-      note_answers (relay, bytes, (gsize) n);
+      note_answers (relay, bytes, (gsize) MAX (n, 0));
+      until = MIN (g_get_monotonic_time () + SILENCE_US, last);
     }
 }
 
 static void
 restore (Relay *relay)
 {
-  GString *undo = relay->is_shown ? screen_undo (&relay->screen) : NULL;
+  GString *undo = relay->is_shown ? screen_undo (&relay->screen, relay->shown.len == 0) : NULL;
 
-  if (undo != NULL && write (STDOUT_FILENO, undo->str, undo->len) < 0)
+  if (undo != NULL && !tell (relay, undo->str, undo->len))
     g_debug ("the terminal takes nothing: %s", g_strerror (errno));
   if (undo != NULL)
     g_string_free (undo, TRUE);
@@ -152,7 +187,8 @@ restore (Relay *relay)
     return;
   if (relay->is_shown)
     let_answer (relay);
-  tcsetattr (STDIN_FILENO, TCSAFLUSH, &relay->before);
+  while (tcsetattr (STDIN_FILENO, TCSAFLUSH, &relay->before) != 0 && errno == EINTR)
+    ;
 }
 
 /* --- bytes --- */
@@ -292,19 +328,24 @@ read_link (Relay *relay)
     }
 }
 
-static void
+/* Whether it ends this process. */
+static gboolean
 read_signal (Relay *relay)
 {
   guint8 number = 0;
 
   if (read (relay->signals, &number, 1) != 1)
-    return;
+    return FALSE;
   if (number == SIGWINCH)
     pass_size (relay);
   else if (number == SIGCONT)
     make_raw (relay);
   else
-    end (relay, 128 + number);
+    {
+      end (relay, 128 + number);
+      return TRUE;
+    }
+  return FALSE;
 }
 
 /* --- signals --- */
@@ -312,7 +353,8 @@ read_signal (Relay *relay)
 static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGPIPE };
 static int signal_pipe = -1;
 
-/* A mask would be this thread's alone, and that of GDBus's would take the signal as ever. */
+/* A mask would be this thread's alone, and that of GDBus's would take the signal as ever.  No call
+ * is begun anew after one: a write to a terminal that is stopped would not end. */
 static void
 on_signal (int number)
 {
@@ -328,7 +370,7 @@ on_signal (int number)
 static gboolean
 signals_take (Relay *relay, struct sigaction *before)
 {
-  const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+  const struct sigaction action = { .sa_handler = on_signal };
   int ends[2] = { -1, -1 };
 
   if (pipe2 (ends, O_CLOEXEC | O_NONBLOCK) != 0)
@@ -364,7 +406,7 @@ turn (Relay *relay)
 {
   struct pollfd polled[POLL_N] = {
     [POLL_INPUT] = { wants_input (relay) ? STDIN_FILENO : -1, POLLIN, 0 },
-    [POLL_OUTPUT] = { relay->shown.len > 0 ? STDOUT_FILENO : -1, POLLOUT, 0 },
+    [POLL_OUTPUT] = { relay->shown.len > 0 ? relay->output : -1, POLLOUT, 0 },
     [POLL_TERMINAL] = { relay->is_hung_up ? -1 : relay->terminal, 0, 0 },
     [POLL_LINK] = { relay->link, POLLIN, 0 },
     [POLL_SIGNALS] = { relay->signals, POLLIN, 0 },
@@ -386,10 +428,23 @@ turn (Relay *relay)
     read_terminal (relay);
   if ((polled[POLL_TERMINAL].revents & POLLOUT) != 0 && !drain (&relay->typed, relay->terminal))
     relay->typed.len = 0;
-  if (polled[POLL_OUTPUT].revents != 0 && !drain (&relay->shown, STDOUT_FILENO))
+  if (polled[POLL_OUTPUT].revents != 0 && !drain (&relay->shown, relay->output))
     end (relay, 128 + SIGHUP);
   if (polled[POLL_LINK].revents != 0)
     read_link (relay);
+}
+
+/* FALSE where nothing more can be shown: an error, or a signal that ends this process. */
+static gboolean
+show_some (Relay *relay)
+{
+  struct pollfd polled[] = { { relay->output, POLLOUT, 0 }, { relay->signals, POLLIN, 0 } };
+
+  if (poll (polled, G_N_ELEMENTS (polled), -1) < 0)
+    return errno == EINTR;
+  if (polled[1].revents != 0 && read_signal (relay))
+    return FALSE;
+  return polled[0].revents == 0 || drain (&relay->shown, relay->output);
 }
 
 /* What the command showed last; if there is more than fits a terminal, others of its show it. */
@@ -398,8 +453,42 @@ show_rest (Relay *relay)
 {
   for (guint i = 0; i < REST_READS && (relay->shown.len > 0 || read_terminal (relay)); i++)
     while (relay->shown.len > 0)
-      if (!drain (&relay->shown, STDOUT_FILENO))
+      if (!show_some (relay))
         return;
+}
+
+/* --- where it goes --- */
+
+static gboolean
+has_terminal (void)
+{
+  autofd fd = open ("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+
+  return fd >= 0;
+}
+
+/* Whether what is written may come to a terminal: a pipe may lead there.  A file has all of it. */
+static gboolean
+may_be_shown (void)
+{
+  struct stat status;
+
+  if (fstat (STDOUT_FILENO, &status) == 0 && S_ISREG (status.st_mode))
+    return FALSE;
+  return isatty (STDIN_FILENO) || isatty (STDOUT_FILENO) || isatty (STDERR_FILENO) ||
+         has_terminal ();
+}
+
+/* Opened anew: that a write does not wait would hold for all who have the same description. */
+static int
+open_output (void)
+{
+  struct stat status;
+
+  if (fstat (STDOUT_FILENO, &status) != 0 ||
+      (!S_ISCHR (status.st_mode) && !S_ISFIFO (status.st_mode)))
+    return -1;
+  return open ("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 int
@@ -408,12 +497,15 @@ relay_run (int terminal, int link, const char *whose)
   Relay relay = { .terminal = terminal, .link = link, .status = RELAY_LOST };
   const int flags = fcntl (terminal, F_GETFL);
   struct sigaction before[G_N_ELEMENTS (signals)];
+  autofd output = -1;
 
   if (!signals_take (&relay, before))
     return RELAY_LOST;
+  output = open_output ();
+  relay.output = output >= 0 ? output : STDOUT_FILENO;
   fcntl (terminal, F_SETFL, flags | O_NONBLOCK);
   relay.is_terminal = isatty (STDIN_FILENO);
-  relay.is_shown = relay.is_terminal || isatty (STDOUT_FILENO) || isatty (STDERR_FILENO);
+  relay.is_shown = may_be_shown ();
   relay.screen.is_utf8 = g_get_charset (NULL);
   make_raw (&relay);
   say (&relay, whose, "has the terminal from here on; Ctrl-] three times takes it back");

@@ -13,6 +13,8 @@
 
 #define ESC 0x1b
 #define BEL 0x07
+#define SO 0x0e
+#define SI 0x0f
 #define CAN 0x18
 #define SUB 0x1a
 #define DEL 0x7f
@@ -39,14 +41,20 @@ static const struct
   { 47, TRUE, FALSE },   /* the other screen */
   { 69, TRUE, FALSE },   /* margins */
   { 1000, TRUE, FALSE }, /* the mouse; not 1001, which waits for an answer */
-  { 1002, TRUE, FALSE }, { 1003, TRUE, FALSE }, { 1004, TRUE, FALSE }, /* focus */
-  { 1005, TRUE, FALSE },                        /* how the mouse is told of */
-  { 1006, TRUE, FALSE }, { 1007, TRUE, FALSE }, /* the wheel */
-  { 1015, TRUE, FALSE }, { 1016, TRUE, FALSE }, { 1047, TRUE, FALSE }, /* the other screen */
-  { 1049, TRUE, FALSE }, { 2004, TRUE, FALSE },                        /* pastes */
-  { 2026, TRUE, FALSE },                                               /* draws at once */
-  { 2031, TRUE, FALSE },                                               /* tells of colours */
-  { 2048, TRUE, FALSE },                                               /* tells of the size */
+  { 1002, TRUE, FALSE },
+  { 1003, TRUE, FALSE },
+  { 1004, TRUE, FALSE }, /* focus */
+  /* How the mouse is told of; not 1005, by characters of any length. */
+  { 1006, TRUE, FALSE },
+  { 1007, TRUE, FALSE }, /* the wheel */
+  { 1015, TRUE, FALSE },
+  { 1016, TRUE, FALSE },
+  { 1047, TRUE, FALSE }, /* the other screen */
+  { 1049, TRUE, FALSE },
+  { 2004, TRUE, FALSE }, /* pastes */
+  { 2026, TRUE, FALSE }, /* draws at once */
+  { 2031, TRUE, FALSE }, /* tells of colours */
+  { 2048, TRUE, FALSE }, /* tells of the size */
 };
 G_STATIC_ASSERT (G_N_ELEMENTS (modes) <= 64);
 #define KEEPS_CURSOR 1048
@@ -60,6 +68,7 @@ typedef enum
   SHAPE = 1 << 4,
   CONSOLE_CURSOR = 1 << 5,
   KEYS = 1 << 6,
+  ATTRIBUTES = 1 << 7,
 } Effect;
 
 /* Sequences of CSI: how many numbers there are at most, and what the first one may be. */
@@ -77,7 +86,7 @@ static const Control controls[] = {
   { 0, 0, "@ABCDEFGIJKLMPSTXZ`abde", 1, 0, { 0 }, 0 },
   { 0, 0, "Hfs", 2, 0, { 0 }, 0 },
   { 0, 0, "u", 0, 0, { 0 }, 0 },
-  { 0, 0, "m", MANY, 0, { 0 }, 0 },
+  { 0, 0, "m", MANY, ATTRIBUTES, { 0 }, 0 },
   { 0, 0, "hl", MANY, MODES, { 0 }, 0 },
   { '?', 0, "hl", MANY, MODES, { 0 }, 0 },
   { 0, 0, "r", 2, REGION, { 0 }, 0 },
@@ -161,9 +170,10 @@ is_one_of (const guint16 *numbers, gsize n, guint number)
 
 /* --- modes --- */
 
-/* Notes in @changed what is not as a shell has it; FALSE: the mode does not pass. */
+/* Notes in @changed what is not as a shell has it, in @touched what was not; FALSE: the mode does
+ * not pass. */
 static gboolean
-note_mode (guint number, gboolean is_private, gboolean on, guint64 *changed)
+note_mode (guint number, gboolean is_private, gboolean on, guint64 *changed, guint64 *touched)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
     if (modes[i].number == number && modes[i].is_private == is_private)
@@ -171,6 +181,7 @@ note_mode (guint number, gboolean is_private, gboolean on, guint64 *changed)
         const guint64 bit = G_GUINT64_CONSTANT (1) << i;
 
         *changed = on != modes[i].is_usual ? *changed | bit : *changed & ~bit;
+        *touched |= *changed;
         return TRUE;
       }
   return is_private && number == KEEPS_CURSOR;
@@ -180,7 +191,7 @@ note_mode (guint number, gboolean is_private, gboolean on, guint64 *changed)
 static gboolean
 modes_pass (Screen *screen, gboolean is_private, const guint8 *text, gsize len, gboolean on)
 {
-  guint64 changed = screen->modes;
+  guint64 changed = screen->modes, touched = screen->touched;
   gboolean has_asked = FALSE;
   gsize i = 0;
 
@@ -191,13 +202,14 @@ modes_pass (Screen *screen, gboolean is_private, const guint8 *text, gsize len, 
 
       i += digits;
       if (digits == 0 || (i < len && text[i] != ';') ||
-          !note_mode (number, is_private, on, &changed))
+          !note_mode (number, is_private, on, &changed, &touched))
         return FALSE;
       has_asked |= is_private && (number == 9 || number >= 1000);
       i++;
     }
   while (i <= len);
   screen->modes = changed;
+  screen->touched = touched;
   screen->has_asked |= has_asked;
   return TRUE;
 }
@@ -214,7 +226,8 @@ find_control (guint8 prefix, guint8 between, guint8 last)
   return NULL;
 }
 
-/* Parts of a number are the attributes' alone; and 00 is not for each terminal what 0 is. */
+/* Parts of a number are the attributes' alone; 00 is not for each terminal what 0 is; and what one
+ * makes of a number that is too large for it nobody knows. */
 static gboolean
 numbers_pass (const Control *control, const guint8 *text, gsize len)
 {
@@ -222,15 +235,71 @@ numbers_pass (const Control *control, const guint8 *text, gsize len)
   const guint first = read_number (text, len, &digits);
   gsize n = len > 0 ? 1 : 0;
 
-  for (gsize i = 0; i < len; i++)
+  for (gsize i = 0, width = 0; i < len; i += MAX (width, 1))
     {
-      if (text[i] < '0' || text[i] > ';' || (text[i] == ':' && control->most != MANY))
+      if (text[i] < '0' || text[i] > ';' || (text[i] == ':' && control->most != MANY) ||
+          read_number (text + i, len - i, &width) > NUMBER_MAX)
         return FALSE;
       n += text[i] == ';' ? 1 : 0;
     }
   return n <= control->most &&
          (control->n_first == 0 ||
           ((digits < 2 || text[0] != '0') && is_one_of (control->first, control->n_first, first)));
+}
+
+/* The number before the next ; from @at on, which is moved behind it.  @out_parts: (optional):
+ * whether it has parts */
+static guint
+next_number (const guint8 *text, gsize len, gsize *at, gboolean *out_parts)
+{
+  gsize digits = 0;
+  const guint number = read_number (text + *at, len - *at, &digits);
+  gboolean has_parts = FALSE;
+
+  for (; *at < len && text[*at] != ';'; ++*at)
+    has_parts = has_parts || text[*at] == ':';
+  ++*at;
+  if (out_parts != NULL)
+    *out_parts = has_parts;
+  return number;
+}
+
+/* How many numbers of a colour come behind 38 and 48; a colour of lines, 58, is not read by each
+ * terminal as one. */
+static guint
+colour_len (guint attribute, const guint8 *text, gsize len, gsize at)
+{
+  guint left = at < len ? 1 : 0, kind = 0;
+  gboolean has_parts = FALSE;
+
+  for (gsize i = at; i < len; i++)
+    left += text[i] == ';' ? 1 : 0;
+  if ((attribute != 38 && attribute != 48) || left == 0)
+    return 0;
+  kind = next_number (text, len, &at, &has_parts);
+  if (has_parts || (kind != 5 && kind != 2))
+    return 1;
+  if (kind == 5)
+    return MIN (left, 2);
+  return left >= 4 ? 4 : 1;
+}
+
+/* Other fonts: with them Linux's console takes each byte for itself, and finds controls within
+ * characters. */
+static gboolean
+attributes_pass (const guint8 *text, gsize len)
+{
+  for (gsize at = 0; at < len;)
+    {
+      gboolean has_parts = FALSE;
+      const guint attribute = next_number (text, len, &at, &has_parts);
+
+      if (attribute >= 11 && attribute <= 19)
+        return FALSE;
+      for (guint n = has_parts ? 0 : colour_len (attribute, text, len, at); n > 0; n--)
+        next_number (text, len, &at, NULL);
+    }
+  return TRUE;
 }
 
 /* @text: between CSI and its last byte */
@@ -243,7 +312,8 @@ control_passes (Screen *screen, const guint8 *text, gsize len, guint8 last)
   const gsize numbers_len = len - (prefix != 0 ? 1 : 0) - (between != 0 ? 1 : 0);
   const Control *control = find_control (prefix, between, last);
 
-  if (control == NULL || !numbers_pass (control, numbers, numbers_len))
+  if (control == NULL || !numbers_pass (control, numbers, numbers_len) ||
+      ((control->effect & ATTRIBUTES) != 0 && !attributes_pass (numbers, numbers_len)))
     return FALSE;
   if ((control->effect & MODES) != 0)
     return modes_pass (screen, prefix != 0, numbers, numbers_len, last == 'h');
@@ -302,6 +372,21 @@ colours_pass (guint number, const guint8 *text, gsize len)
   return number < 10 || number > 12 || memchr (text, ';', len) == NULL;
 }
 
+/* A link is named by something, maybe; it leads into the net, to no file and no other program. */
+static gboolean
+link_passes (const guint8 *text, gsize len)
+{
+  const guint8 *to = memchr (text, ';', len);
+  g_autofree char *address = NULL;
+
+  if (to == NULL)
+    return FALSE;
+  to++;
+  address = g_strndup ((const char *) to, len - (gsize) (to - text));
+  return address[0] == '\0' || g_ascii_strncasecmp (address, "https://", 8) == 0 ||
+         g_ascii_strncasecmp (address, "http://", 7) == 0;
+}
+
 static gboolean
 command_passes (Screen *screen)
 {
@@ -312,7 +397,8 @@ command_passes (Screen *screen)
   if (screen->is_too_long || digits == 0 || digits > 3 || (digits > 1 && screen->held[0] == '0') ||
       (digits < screen->held_len && screen->held[digits] != ';') ||
       !is_one_of (commands, G_N_ELEMENTS (commands), number) ||
-      !colours_pass (number, screen->held + behind, screen->held_len - behind))
+      !colours_pass (number, screen->held + behind, screen->held_len - behind) ||
+      (number == 8 && !link_passes (screen->held + behind, screen->held_len - behind)))
     return FALSE;
   screen->has_title |= number <= 2;
   screen->has_link |= number == 8;
@@ -342,14 +428,14 @@ command_end (Screen *screen, const char *end, Out *out)
 
 /* --- bytes --- */
 
-/* Cursor, keypad, single shifts, and a set of characters; no other coding, and no tab stop: there
- * is no saying where they were. */
+/* Cursor, keypad, single shifts, and a set of characters; no other coding, no tab stop, since there
+ * is no saying where they were, and no reset, which may choose a coding. */
 static gboolean
 escape_passes (const Screen *screen, guint8 last)
 {
   if (screen->is_too_long || screen->held_len > 1)
     return FALSE;
-  return screen->held_len == 0 ? strchr ("6789=>DEMNOc\\", last) != NULL
+  return screen->held_len == 0 ? strchr ("6789=>DEMNO\\", last) != NULL
                                : strchr ("()*+#", screen->held[0]) != NULL;
 }
 
@@ -420,9 +506,10 @@ take_control (Screen *screen, guint8 byte, Out *out)
     enter (screen, SCREEN_ESCAPE);
   else if (byte == CAN || byte == SUB)
     enter (screen, SCREEN_GROUND);
-  else if (byte >= 0x07 && byte <= 0x0f)
+  else if (byte >= 0x07 && byte <= SI)
     {
-      screen->has_drawn |= byte >= 0x0e;
+      screen->has_drawn |= byte >= SO;
+      screen->is_shifted = byte == SO || (screen->is_shifted && byte != SI);
       put (out, &byte, 1);
     }
 }
@@ -472,7 +559,8 @@ length_of (guint8 first)
   return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
-/* C1 controls are in no form shown: raw, or as U+0080 to U+009F. */
+/* C1 controls are in no form shown: raw, or as U+0080 to U+009F, or where Linux's console finds
+ * them after SO, within a character. */
 static void
 take_high (Screen *screen, guint8 byte, Out *out)
 {
@@ -489,7 +577,8 @@ take_high (Screen *screen, guint8 byte, Out *out)
   screen->character[screen->character_len++] = byte;
   if (screen->character_len < screen->character_want)
     return;
-  if (g_utf8_validate ((const char *) screen->character, (gssize) screen->character_len, NULL) &&
+  if (!screen->is_shifted &&
+      g_utf8_validate ((const char *) screen->character, (gssize) screen->character_len, NULL) &&
       g_utf8_get_char ((const char *) screen->character) >= 0xa0)
     take_character (screen, screen->character, screen->character_len, out);
   screen->character_len = 0;
@@ -526,25 +615,27 @@ undo_keys (const Screen *screen, GString *text)
 }
 
 static void
-undo_modes (const Screen *screen, GString *text)
+undo_modes (guint64 changed, GString *text)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (modes); i++)
-    if (((screen->modes >> i) & 1) != 0)
+    if (((changed >> i) & 1) != 0)
       g_string_append_printf (text, "\033[%s%u%c", modes[i].is_private ? "?" : "", modes[i].number,
                               modes[i].is_usual ? 'h' : 'l');
 }
 
 GString *
-screen_undo (const Screen *screen)
+screen_undo (const Screen *screen, gboolean is_whole)
 {
   GString *text = g_string_new (NULL);
 
   if (!screen->has_drawn)
     return text;
+  if (!is_whole)
+    g_string_append_c (text, CAN);
   if (screen->has_link)
     g_string_append (text, "\033]8;;\033\\");
   undo_keys (screen, text);
-  undo_modes (screen, text);
+  undo_modes (is_whole ? screen->modes : screen->touched, text);
   undo_keys (screen, text);
   if (screen->has_region)
     g_string_append (text, "\0337\033[r\0338");
@@ -554,8 +645,9 @@ screen_undo (const Screen *screen)
     g_string_append (text, "\033[?0c");
   if (screen->has_colours)
     g_string_append (text, "\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
+  /* What was kept may be somebody else's, where it was lost that ours was. */
   if (screen->has_title)
-    g_string_append (text, "\033[23;0t");
+    g_string_append (text, is_whole ? "\033[23;0t" : "\033]0;\033\\");
   /* Characters of ASCII, keys of numbers, no attribute and the usual font. */
   g_string_append (text, "\017\033(B\033)B\033>\033[0;10m");
   return text;

@@ -32,8 +32,10 @@ typedef struct
   gboolean is_too_long;
   guint8 character[4];
   gsize character_len, character_want;
+  gboolean is_shifted; /* by SO */
 
   guint64 modes;      /* that are not as a shell has them, a bit each */
+  guint64 touched;    /* that ever were not */
   gboolean has_drawn; /* by more than text */
   gboolean has_region, has_shape, has_console_cursor, has_link, has_colours, has_title, has_keys;
   gboolean has_asked; /* the terminal may have something to say, now or later */
@@ -47,7 +49,11 @@ typedef struct
  */
 gsize screen_pass (Screen *screen, const guint8 *in, gsize len, guint8 *out);
 
-/* screen_undo: what makes the terminal as it was, as far as that can be said.  (transfer full) */
-GString *screen_undo (const Screen *screen);
+/*
+ * screen_undo: what makes the terminal as it was, as far as that can be said.
+ * @is_whole: whether all that screen_pass() gave has been shown; else any end of it may be lost
+ * Returns: (transfer full)
+ */
+GString *screen_undo (const Screen *screen, gboolean is_whole);
 
 G_END_DECLS

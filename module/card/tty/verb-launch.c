@@ -27,8 +27,11 @@ take_command (int *argc, char **argv)
 
 /* What the bus can carry. */
 static gboolean
-check_words (char **command, GError **error)
+check_words (const char *agent, char **command, GError **error)
 {
+  if (!g_utf8_validate (agent, -1, NULL))
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                         "the name of the agent is not valid UTF-8");
   for (guint i = 0; command[i] != NULL; i++)
     if (!g_utf8_validate (command[i], -1, NULL))
       return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
@@ -91,7 +94,7 @@ verb_launch (const Trust *trust, int argc, char **argv, GError **error)
                         : "--no-run has neither --run nor --part");
       return EXIT_USAGE;
     }
-  if (!check_words (command, error))
+  if (!check_words (argv[1], command, error))
     return EXIT_USAGE;
   is_own_run = !no_run && run == NULL;
   if (is_own_run)
