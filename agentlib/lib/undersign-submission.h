@@ -118,15 +118,17 @@ gboolean us_submission_add_files (UsSubmission *submission,
 /**
  * us_submission_set_claim:
  * @submission: a submission
- * @claim: (nullable): what the agent says about it; people see it marked as unverified
+ * @claim: (nullable): what the agent says about it, at most 2000 bytes; people see it marked as
+ *   unverified
  */
 void us_submission_set_claim (UsSubmission *submission, const char *claim);
 
 /**
  * us_submission_set_idempotency_key:
  * @submission: a submission
- * @key: (nullable): the same key gives the same request and its outcome, for good, and of one that
- *   was refused what took its place
+ * @key: (nullable): 1 to 128 printable ASCII characters without spaces; the same key gives the same
+ *   request and its outcome, for good, and of one that was refused what took its place; with another
+ *   submission us_client_submit() fails with key-reused
  */
 void us_submission_set_idempotency_key (UsSubmission *submission, const char *key);
 

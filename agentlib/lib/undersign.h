@@ -8,7 +8,11 @@
  *
  * Every call has a blocking form and a form with _async and _finish, which is of GIO's usual shape.
  * A #UsClient belongs to one thread.  Errors are of the domain %US_ERROR (undersign-error.h), with a
- * message "REASON: text"; a call that was cancelled gives %G_IO_ERROR_CANCELLED.
+ * message "REASON: text"; a call that was cancelled gives %G_IO_ERROR_CANCELLED.  Each call can fail
+ * with %US_ERROR_NOT_AGENT where the caller is no agent, %US_ERROR_UNAVAILABLE where the service does
+ * not answer or is not who it should be (unreachable, bad-peer), %US_ERROR_LIMIT_EXCEEDED where too
+ * many calls of it wait, and %US_ERROR_POLICY_INVALID; further errors are named at each call, with
+ * the words that org.undersign1.xml documents.
  */
 #pragma once
 
@@ -79,12 +83,16 @@ GVariant *us_client_get_info_finish (UsClient *client, GAsyncResult *result, GEr
 /**
  * us_client_open_run:
  * @client: a client
- * @label: (nullable): what the run is about; the same label gives the same run until it is closed
- * @part: (nullable): the part of the agent that acts
+ * @label: (nullable): what the run is about, 1 to 200 bytes; the same label gives the same run until
+ *   it is closed or was not used for a day; %NULL: "default"
+ * @part: (nullable): the part of the agent that acts; %NULL: "main"
  * @cancellable: (nullable): a cancellable
  * @error: return location
  *
  * Opens a run, or finds the one of that label.
+ *
+ * Errors: %US_ERROR_INVALID_ARGUMENT (bad-value: @label, or a part that the agent has not),
+ * %US_ERROR_LIMIT_EXCEEDED (limit: open runs, or new ones in a minute).
  *
  * Returns: (transfer full): the run's id
  */
@@ -97,8 +105,9 @@ char *us_client_open_run (UsClient *client,
 /**
  * us_client_open_run_async:
  * @client: a client
- * @label: (nullable): what the run is about; the same label gives the same run until it is closed
- * @part: (nullable): the part of the agent that acts
+ * @label: (nullable): what the run is about, 1 to 200 bytes; the same label gives the same run until
+ *   it is closed or was not used for a day; %NULL: "default"
+ * @part: (nullable): the part of the agent that acts; %NULL: "main"
  * @cancellable: (nullable): a cancellable
  * @callback: (scope async) (closure user_data) (nullable): called when it is done
  * @user_data: for @callback
@@ -126,8 +135,9 @@ char *us_client_open_run_finish (UsClient *client, GAsyncResult *result, GError 
  * us_client_open_run_for:
  * @client: a client
  * @agent: the name of an agent that the caller may start
- * @label: (nullable): what the run is about; the same label gives the same run until it is closed
- * @part: (nullable): the part of the agent that acts
+ * @label: (nullable): what the run is about, 1 to 200 bytes; the same label gives the same run until
+ *   it is closed or was not used for a day; %NULL: "default"
+ * @part: (nullable): the part of the agent that acts; %NULL: "main"
  * @cancellable: (nullable): a cancellable
  * @error: return location
  *
@@ -135,6 +145,9 @@ char *us_client_open_run_finish (UsClient *client, GAsyncResult *result, GError 
  * agent and gives it the run's id.  Records and cards name the caller as who began the run; what is
  * asked for in it only the agent can ask for.  Where there is no such agent, or the caller may not
  * start it, that is %US_ERROR_NOT_FOUND.
+ *
+ * Further errors: %US_ERROR_INVALID_ARGUMENT (bad-value), %US_ERROR_WRONG_STATE (wrong-state:
+ * another initiator has a run of that label), %US_ERROR_LIMIT_EXCEEDED.
  *
  * Returns: (transfer full): the run's id
  */
@@ -149,8 +162,9 @@ char *us_client_open_run_for (UsClient *client,
  * us_client_open_run_for_async:
  * @client: a client
  * @agent: the name of an agent that the caller may start
- * @label: (nullable): what the run is about; the same label gives the same run until it is closed
- * @part: (nullable): the part of the agent that acts
+ * @label: (nullable): what the run is about, 1 to 200 bytes; the same label gives the same run until
+ *   it is closed or was not used for a day; %NULL: "default"
+ * @part: (nullable): the part of the agent that acts; %NULL: "main"
  * @cancellable: (nullable): a cancellable
  * @callback: (scope async) (closure user_data) (nullable): called when it is done
  * @user_data: for @callback
@@ -183,6 +197,9 @@ char *us_client_open_run_for_finish (UsClient *client, GAsyncResult *result, GEr
  * @error: return location
  *
  * Nothing more can be submitted in it; its requests go on.
+ *
+ * Errors: %US_ERROR_NOT_FOUND (there is no such run, or it is not the caller's to close),
+ * %US_ERROR_LIMIT_EXCEEDED.
  *
  * Returns: %TRUE on success
  */
@@ -262,6 +279,8 @@ GVariant *us_client_list_actions_finish (UsClient *client, GAsyncResult *result,
  *
  * The arguments of an action, with their types.
  *
+ * Errors: %US_ERROR_UNKNOWN_ACTION (no such action, or not one for the caller: told alike).
+ *
  * Returns: (transfer full): an `a{sv}` as org.undersign1.Agent.DescribeAction() documents
  */
 GVariant *us_client_describe_action (UsClient *client,
@@ -306,6 +325,13 @@ GVariant *us_client_describe_action_finish (UsClient *client, GAsyncResult *resu
  *
  * A call that was cancelled, or that ended with the reason unreachable, may have made the request
  * nevertheless: us_client_list_requests() tells, and with an idempotency key it can be repeated.
+ *
+ * Errors, after each of which there is no request: %US_ERROR_NOT_FOUND (the run, or what is to be
+ * superseded), %US_ERROR_UNKNOWN_ACTION, %US_ERROR_INVALID_ARGUMENT (a word for each fault of an
+ * argument; key-reused), %US_ERROR_WRONG_STATE (too-late: what is to be superseded is approved or
+ * ran), %US_ERROR_REFUSED (policy says no: no-rule, denied-by-rule, no-initiator, limit; or the
+ * same may have run, and nobody knows: intent-unknown), %US_ERROR_NO_APPROVER, %US_ERROR_PAUSED,
+ * %US_ERROR_HALTED, %US_ERROR_LIMIT_EXCEEDED, %US_ERROR_UNAVAILABLE (facts, no-credential).
  *
  * Returns: (transfer full): the object path of the request
  */
@@ -393,6 +419,8 @@ GVariant *us_client_list_requests_finish (UsClient *client, GAsyncResult *result
  *
  * Looks at a request once.
  *
+ * Errors: %US_ERROR_NOT_FOUND (no such request, or not the caller's: told alike).
+ *
  * Returns: (transfer full): its status now
  */
 UsStatus *us_client_get_state (UsClient *client,
@@ -440,6 +468,9 @@ UsStatus *us_client_get_state_finish (UsClient *client, GAsyncResult *result, GE
  * it leaves the bus or the last wait of it for the request is cancelled. While the service restarts
  * the wait goes on.
  *
+ * Errors: %US_ERROR_NOT_FOUND (no such request, or not the caller's: told alike),
+ * %US_ERROR_LIMIT_EXCEEDED (16 connections of the caller's user wait for it).
+ *
  * Returns: (transfer full): its status then; after a time-out one that has not ended
  */
 UsStatus *us_client_wait (UsClient *client,
@@ -486,6 +517,8 @@ UsStatus *us_client_wait_finish (UsClient *client, GAsyncResult *result, GError 
  *
  * Takes a request back. Where it was handed over or has ended that is %US_ERROR_WRONG_STATE with
  * reason too-late.
+ *
+ * Errors: %US_ERROR_NOT_FOUND (no such request, or not the caller's: told alike).
  *
  * Returns: %TRUE when nothing of it runs any more
  */

@@ -36,7 +36,8 @@ typedef struct us_sm_handle us_sm_handle;
 
 /*
  * What an entry point returns.  Anything else, a signal, an exit or a time-out is taken as
- * US_SM_UNKNOWN: never retried, and shown to a person.
+ * US_SM_UNKNOWN: never retried, and shown to a person.  us_sm_describe has 20 seconds,
+ * us_sm_execute 80 (undersign-runner(8)).
  */
 enum us_sm_result
 {
@@ -70,6 +71,9 @@ const char *us_sm_request (const us_sm_handle *handle);
 /*
  * Arguments and settings by name.  Each getter returns NULL (or -1) where there is none of that
  * name and kind, which a module must take as a reason to fail.  Strings are UTF-8 without NUL.
+ * Of the types of undersign-record(7) us_sm_boolean serves `boolean`, us_sm_files `file`, as a list of
+ * one, and `file-list`, us_sm_strings the other lists, and us_sm_string all else: numbers, amounts,
+ * times and choices are text in their canonical form.  A setting is text, whatever its type.
  */
 const char *us_sm_string (const us_sm_handle *handle, const char *name);
 int us_sm_boolean (const us_sm_handle *handle, const char *name); /* 0, 1, or -1 */
@@ -97,7 +101,8 @@ const char *us_sm_credential (const us_sm_handle *handle, size_t *out_size);
  * action does not declare or a value that its type refuses. */
 int us_sm_add_fact (us_sm_handle *handle, const char *name, const char *value);
 
-/* A short text for the person and the agent, at most 1,000 bytes, no secret; last call wins. */
+/* A short text for the person and the agent, no secret; last call wins.  Of more than 1,000 bytes the
+ * first are kept, to the end of a character; what is not UTF-8 becomes U+FFFD. */
 void us_sm_set_result (us_sm_handle *handle, const char *text);
 
 #ifdef __cplusplus

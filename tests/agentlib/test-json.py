@@ -94,6 +94,8 @@ class Json(private_bus.BusTest):
 
     def check(self, says):
         self.says = says
+        found = self.printed("status", "no id")
+        self.assertEqual(self.page.faults("undersign-agent error", found), [], found)
         for verb, *words in (("list",), ("actions",), ("describe", "mail.send"), ("info",),
                              ("status", ID), ("wait", ID, "--timeout=0"), ("withdraw", ID),
                              ("request", "mail.send", "to=a@example.com")):

@@ -134,8 +134,8 @@ class Base(private_bus.BusTest):
         output = self.ctl(*arguments, "--json", text=text, status=status)
         self.assertEqual(self.errors, "")
         found = json.loads(output)
-        if "error" not in found:
-            self.assertEqual(PAGE.faults(f"undersignctl {verb_of(arguments)}", found), [])
+        heading = "error" if "error" in found else verb_of(arguments)
+        self.assertEqual(PAGE.faults(f"undersignctl {heading}", found), [])
         self.assertEqual(found.pop("version"), "1")
         return found
 
