@@ -18,6 +18,9 @@ from undersign_test import mailserver, people, person, policy, world
 
 AGENT, LEAD = "agent-offboarding", "it.lead"
 REPORT = f"/home/{AGENT}/report.pdf"
+# Keeps what is said to a server; Agno takes no command in which a shell would find anything.
+HEAR = f"/home/{AGENT}/hear"
+_HEAR = '#!/bin/sh\nfile=$1\nshift\ntee -a "$file" | "$@"\n'
 PATIENCE = 180.0
 LOOK = f"""[Action]
 Summary=Look
@@ -46,12 +49,31 @@ Decision=allow
 Limit=1000/1d all-agents
 """}
 # Whose framework has a pause of its own that can be driven; of those, who can go back to where it was
-# before, and whose yes may carry other arguments.  A program that answers these words is in the list.
+# before, whose yes may carry other arguments, and who has an answer that seems to and does not.  A
+# program that answers these words is in the list.  CrewAI's pause is in its running process, and there
+# is no going back; Mastra's, Agno's, ADK's and Microsoft's stored state is used up by the first yes.
 PAUSES = {
     "pause": ("agent-framework", "agno", "crewai", "google-adk", "langgraph-js", "langgraph-python",
               "mastra", "openai-agents-js", "openai-agents-python", "pydantic-ai"),
-    "rollback": ("langgraph-python", "openai-agents-python", "pydantic-ai"),
-    "override": ("pydantic-ai",),
+    "rollback": ("langgraph-js", "langgraph-python", "openai-agents-js", "openai-agents-python",
+                 "pydantic-ai"),
+    "override": ("langgraph-js", "langgraph-python", "pydantic-ai"),
+    "ignored": ("agent-framework",),
+}
+# Who finds a changed call itself, and says so in these words.
+REFUSES = {"openai-agents-python": "reused a tool call ID"}
+# Whose program keeps how it starts a server in one file: two do not run beside each other.
+ALONE = ("codex", "inspector")
+# Who gives a call up of its own accord, after seconds that a program need not say.
+OWN_TIMEOUT = ("agno", "crewai", "google-adk", "openai-agents-python")
+# Which revision each one speaks, since what is shown of it is shown of that alone.
+ERAS = {
+    "2024-11-05": ("mcp-typescript-old",),
+    "2025-06-18": ("codex",),
+    "2025-11-25": ("agno", "crewai", "google-adk", "inspector", "langgraph-js", "langgraph-python",
+                   "mcp-typescript"),
+    "2026-07-28": ("agent-framework", "mastra", "mcp-python", "mcp-typescript-2",
+                   "openai-agents-js", "openai-agents-python", "pydantic-ai"),
 }
 # Of the conformance suite the scenarios that a server with tools on standard input can be asked.  In
 # them fail, and must, the checks that want a tool of the suite's own (of which there is none, and no such
@@ -90,10 +112,16 @@ class Ended(AssertionError):
 class Client:
     """The program of a client, as the agent's user would start it; a context manager."""
 
-    def __init__(self, argv, run, hold=0, timeout=60):
-        start = {"command": "/usr/bin/undersign-mcp", "args": [f"--hold={hold}", f"--run={run}"],
-                 "timeout": timeout}
+    def __init__(self, argv, run, hold=0, timeout=60, heard=None):
+        """@hold, @timeout: None for the server's own, and the client's; @heard: a file that gets what
+        the client says to its server."""
+        words = ["/usr/bin/undersign-mcp", *([] if hold is None else [f"--hold={hold}"]),
+                 f"--run={run}"]
+        if heard:
+            words = [HEAR, heard, *words]
+        start = {"command": words[0], "args": words[1:], "timeout": timeout}
         self.buffer, self.said = b"", ""
+        self.others = set(servers())
         environment = {**people.environment(AGENT), "PYTHONDONTWRITEBYTECODE": "1",
                        "PYTHONPATH": os.path.dirname(os.path.abspath(__file__)),
                        "NO_PROXY": "*", **QUIET}
@@ -156,7 +184,7 @@ class Client:
                 os.killpg(self.process.pid, 9)
                 self.process.wait()
             self.process.stdout.close()
-        world.wait_until(lambda: not servers(), "the client's servers have ended")
+        world.wait_until(lambda: set(servers()) <= self.others, "the client's servers have ended")
 
     def __enter__(self):
         return self
@@ -233,6 +261,9 @@ class Scene:
         with open("/etc/undersign/undersign.conf", "w", encoding="utf-8") as file:
             file.write(LIMITS)
         self.write_report("the report")
+        with open(HEAR, "w", encoding="utf-8") as file:
+            file.write(_HEAR)
+        os.chmod(HEAR, 0o755)
         self.server.start()
         try:
             self.world.start()
@@ -301,7 +332,9 @@ class Scenarios:
             answers = re.search(rf'"{word}": |async {word}\(', text) is not None
             assert answers == (self.name in clients), f"{self.name}: is there a {word} or not?"
         return [name for name in vars(Scenarios) if name.startswith("test_")
-                and all(self.name in clients for word, clients in PAUSES.items()
+                and not (self.name in ALONE and name == "test_a_handle_outlives_a_time_out")
+                and all(self.name in clients for word, clients in
+                        {**PAUSES, "own_timeout": OWN_TIMEOUT}.items()
                         if name.startswith(f"test_{word}_"))]
 
     def client(self, test, **options):
@@ -343,8 +376,8 @@ class Scenarios:
             assert text in answer.card, f"the card does not show {text!r}:\n{answer.card}"
 
     def deny(self, request):
-        done = self.scene.lead.run("deny", "--reason=wrong-target", request)
-        assert done.returncode == 0, done.stderr
+        answer = self.scene.lead.deny(request, reason=1)
+        assert "wrong-target" in answer.text or answer.status == 0, answer.text[-4000:]
 
     def ended(self, client, request):
         """What the client hears of it once it has ended."""
@@ -363,10 +396,14 @@ class Scenarios:
 
     def test_a_read_runs(self):
         before = self.scene.effects()
-        with self.client("read", hold=120, timeout=240) as client:
+        heard = f"{os.path.dirname(REPORT)}/heard-{self.name}"
+        with self.client("read", hold=120, timeout=240, heard=heard) as client:
             self.told(client.call("test_look", {"target": self.name}), "done", "yes")
         assert self.scene.cards() == []
         self.effects_are(before, looks=1)
+        with open(heard, encoding="utf-8") as file:
+            spoken = set(re.findall(r'rotocolVersion": ?"([0-9-]+)"', file.read()))
+        assert spoken == {era for era, clients in ERAS.items() if self.name in clients}, spoken
 
     def test_an_approved_call_runs(self):
         before = self.scene.effects()
@@ -455,6 +492,36 @@ class Scenarios:
         assert self.scene.cards() == []
         self.effects_are(before, [(wanted["subject"], "security@example.com", ["the report"])])
 
+    def test_a_handle_outlives_a_time_out(self):
+        """Where somebody holds the request's id, what is given up and tried again is that one card."""
+        before = self.scene.effects()
+        wanted = self.mail("handle")
+        with self.client("handle") as client:
+            request = self.pends(client.call("mail_send", wanted), before)
+            with self.client("handle", hold=3600, timeout=4) as other:
+                for _ in range(2):
+                    other.send("call", tool="mail_send", arguments=wanted)
+                    other.answer()
+                    assert self.scene.cards() == [request]
+            assert self.pends(client.call("mail_send", wanted), before) == request
+            self.approve(request, wanted["subject"])
+            self.told(self.ended(client, request), "done", "yes")
+            ran = [(wanted["subject"], "security@example.com", ["the report"])]
+            self.effects_are(before, ran)
+            # What is tried once more after it ran is another wish, which waits for its own yes.
+            self.take_back(client, self.pends(client.call("mail_send", wanted), before, request))
+        assert self.scene.cards() == []
+        self.effects_are(before, ran)
+
+    def test_own_timeout_is_longer_than_the_hold(self):
+        """By the client's own time-out and the server's own hold, it is told that the call waits."""
+        before = self.scene.effects()
+        with self.client("own", hold=None, timeout=None) as client:
+            request = self.pends(client.call("mail_send", self.mail("own")), before)
+            assert self.scene.cards() == [request]
+            self.take_back(client, request)
+        self.effects_are(before)
+
     # --- where the framework has a pause of its own ---
 
     def paused(self, client, arguments):
@@ -468,7 +535,7 @@ class Scenarios:
         the framework itself found the change."""
         answer = client.do("resume", arguments=arguments)
         if isinstance(answer.get("said"), dict) and "refused" in answer["said"]:
-            print(f"# {self.name} itself refuses: {answer['said']['refused']}")
+            assert REFUSES.get(self.name, "nobody") in answer["said"]["refused"], answer
             assert set(self.scene.cards()) <= set(others)
             return None
         return self.pends(Told(answer), before, *others)
@@ -573,6 +640,19 @@ class Scenarios:
             self.approve(request, wanted["subject"])
             self.told(self.ended(client, request), "done", "yes")
         self.effects_are(before, [(wanted["subject"], "security@example.com", ["the report"])])
+
+    def test_ignored_is_what_an_answer_changes(self):
+        """The answer to the framework's question names other arguments: what was asked about goes on."""
+        before = self.scene.effects()
+        with self.client("ignored") as client:
+            wanted = self.mail("ignored")
+            self.paused(client, wanted)
+            told = Told(client.do("ignored", arguments={**wanted, "to": ["mallory@example.com"]}))
+            request = self.pends(told, before)
+            assert "mallory" not in self.scene.card(request)
+            assert self.pends(client.call("mail_send", wanted), before) == request
+            self.take_back(client, request)
+        self.effects_are(before)
 
     # --- the protocol's conformance suite ---
 

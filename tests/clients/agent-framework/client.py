@@ -67,14 +67,17 @@ async def main():
             waiting[:] = [session, asked]
             return asked.function_call.parse_arguments()
 
-        async def resume(arguments):
+        async def ignored(arguments):
             session, asked = waiting
-            replace(session.state, arguments)
             asked.function_call.arguments = arguments
             answer = Message(role="user", contents=[asked.to_function_approval_response(True)])
             return told(await careful.run(answer, session=session))
 
-        await serve({"call": call, "pause": pause, "resume": resume})
+        async def resume(arguments):
+            replace(waiting[0].state, arguments)
+            return await ignored(arguments)
+
+        await serve({"call": call, "pause": pause, "resume": resume, "ignored": ignored})
 
 
 asyncio.run(main())

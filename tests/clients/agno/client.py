@@ -57,9 +57,9 @@ def told(run):
 async def main():
     start, model, waiting = Start(), Scripted(), []
     command = shlex.join([start.command, *start.args])
-    async with MCPTools(command, timeout_seconds=start.timeout) as free, \
-            MCPTools(command, timeout_seconds=start.timeout,
-                     requires_confirmation_tools=["mail_send"]) as asking:
+    patience = {} if start.timeout is None else {"timeout_seconds": start.timeout}
+    async with MCPTools(command, **patience) as free, \
+            MCPTools(command, requires_confirmation_tools=["mail_send"], **patience) as asking:
         plain = Agent(model=model, tools=[free], telemetry=False)
         careful = Agent(model=model, tools=[asking], db=InMemoryDb(), telemetry=False)
 

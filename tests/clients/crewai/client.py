@@ -69,7 +69,8 @@ async def main():
     resolver = MCPToolResolver(agent=None, logger=logging.getLogger())
     tools = {}
     for tool in resolver.resolve([MCPServerStdio(command=start.command, args=start.args)]):
-        tool._client_factory = patient(tool._client_factory, start.timeout)
+        if start.timeout is not None:
+            tool._client_factory = patient(tool._client_factory, start.timeout)
         tools[tool.original_tool_name] = tool
     person, waiting = Pause(), []
 

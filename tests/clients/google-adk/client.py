@@ -36,8 +36,9 @@ class Scripted(BaseLlm):
 
 def runner_of(start, model, **options):
     server = StdioServerParameters(command=start.command, args=start.args)
-    tools = McpToolset(connection_params=StdioConnectionParams(server_params=server,
-                                                               timeout=start.timeout), **options)
+    patience = {} if start.timeout is None else {"timeout": start.timeout}
+    tools = McpToolset(connection_params=StdioConnectionParams(server_params=server, **patience),
+                       **options)
     return InMemoryRunner(agent=LlmAgent(name="test", model=model, tools=[tools]), app_name="test")
 
 

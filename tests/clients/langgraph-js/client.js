@@ -79,4 +79,23 @@ await serve({
       state = await asking.invoke(decision, thread);
     return told(state);
   },
+
+  // From the checkpoint of the interrupt, which the thread has left.
+  async rollback() {
+    for await (const older of asking.graph.getStateHistory(thread))
+      if (older.tasks.some((task) => task.interrupts.length > 0)) {
+        const decision = new Command({ resume: { decisions: [{ type: "approve" }] } });
+        return told(await asking.invoke(decision, older.config));
+      }
+    throw new Error("there is no interrupt to go back to");
+  },
+
+  // Its yes, edited.
+  async override({ arguments: args }) {
+    const edited = { name: model.wanted.name, args };
+    const decision = new Command({
+      resume: { decisions: [{ type: "edit", editedAction: edited }] },
+    });
+    return told(await asking.invoke(decision, thread));
+  },
 }, () => client.close());

@@ -84,7 +84,14 @@ async def main():
         decision = Command(resume={"decisions": [{"type": "approve"}]})
         return told(await asking.ainvoke(decision, older[0].config))
 
-    await serve({"call": call, "pause": pause, "resume": resume, "rollback": rollback})
+    async def override(arguments):
+        """Its yes, edited."""
+        edited = {"name": model.wanted["name"], "args": arguments}
+        decision = Command(resume={"decisions": [{"type": "edit", "edited_action": edited}]})
+        return told(await asking.ainvoke(decision, threads[-1]))
+
+    await serve({"call": call, "pause": pause, "resume": resume, "rollback": rollback,
+                 "override": override})
 
 
 asyncio.run(main())

@@ -44,6 +44,13 @@ function told(result) {
     .map((item) => item.output);
 }
 
+async function goOn(text) {
+  const state = await RunState.fromString(asking, text);
+  for (const item of state.getInterruptions())
+    state.approve(item);
+  return told(await runner.run(asking, state));
+}
+
 await serve({
   async call(command) {
     wanted = command;
@@ -61,10 +68,10 @@ await serve({
   },
 
   async resume({ arguments: changed }) {
-    const text = saved.replaceAll(JSON.stringify(shown), JSON.stringify(JSON.stringify(changed)));
-    const state = await RunState.fromString(asking, text);
-    for (const item of state.getInterruptions())
-      state.approve(item);
-    return told(await runner.run(asking, state));
+    return goOn(saved.replaceAll(JSON.stringify(shown), JSON.stringify(JSON.stringify(changed))));
+  },
+
+  async rollback() {
+    return goOn(saved);
   },
 }, () => server.close());

@@ -46,8 +46,9 @@ def told(result):
 
 async def main():
     start, model, waiting = Start(), Scripted(), []
-    options = {"params": {"command": start.command, "args": start.args},
-               "client_session_timeout_seconds": start.timeout}
+    options = {"params": {"command": start.command, "args": start.args}}
+    if start.timeout is not None:
+        options["client_session_timeout_seconds"] = start.timeout
     async with MCPServerStdio(**options) as free, \
             MCPServerStdio(**options, require_approval={"mail_send": "always"}) as asking:
         agents = {server: Agent(name="test", model=model, mcp_servers=[server])
