@@ -339,14 +339,11 @@ order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller
 
 /* --- what is looked at --- */
 
-/* A unit empties a home that is not in /home: nobody may lead that elsewhere. */
 static gboolean
 check_home (const char *home, const char *owner, GError **error)
 {
-  g_autofree char *flaw = path_flaw (home);
+  g_autofree char *flaw = home_flaw (home);
 
-  if (flaw == NULL && !path_is_steady (home))
-    flaw = g_strdup ("is in a folder that is not root's, or that others write");
   return flaw == NULL || us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
                                        "the path of the home of %s %s", owner, flaw);
 }
@@ -358,7 +355,7 @@ order_look (const Order *order, const char *prefix, GError **error)
 
   if (!account_check (order->ids.agent_uid, order->ids.owner_uid, prefix, order->agent, error))
     return -1;
-  hides_home = home_is_emptied (order->home);
+  hides_home = home_is_elsewhere (order->home);
   if (hides_home && !check_home (order->home, order->owner, error))
     return -1;
   for (guint i = 0; i < order->shares->len; i++)

@@ -66,12 +66,26 @@ is_in (const char *path, const char *folder)
 }
 
 gboolean
-home_is_emptied (const char *home)
+home_is_elsewhere (const char *home)
 {
+  g_autofree char *path = g_canonicalize_filename (home, "/");
+
   for (guint i = 0; homes[i] != NULL; i++)
-    if (is_in (home, homes[i]))
+    if (is_in (path, homes[i]))
       return FALSE;
-  return strcmp (home, "/") != 0 && g_file_test (home, G_FILE_TEST_IS_DIR);
+  return strcmp (path, "/") != 0;
+}
+
+char *
+home_flaw (const char *home)
+{
+  g_autofree char *flaw = path_flaw (home);
+
+  if (flaw == NULL && !path_is_steady (home))
+    flaw = g_strdup ("is in a folder that is not root's, or that others write");
+  if (flaw == NULL && !g_file_test (home, G_FILE_TEST_IS_DIR))
+    flaw = g_strdup ("leads to no folder, so that it cannot be kept from the agent");
+  return g_steal_pointer (&flaw);
 }
 
 gboolean
@@ -87,5 +101,5 @@ path_is_hidden (const char *path, const char *home)
       if (is_there)
         return TRUE;
     }
-  return home_is_emptied (home) && is_in (path, home);
+  return home_is_elsewhere (home) && is_in (path, home);
 }

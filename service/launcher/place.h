@@ -19,11 +19,16 @@ char *path_flaw (const char *path);
 /* path_is_steady: every folder that @path is in is root's, and nobody else can write there. */
 gboolean path_is_steady (const char *path);
 
+/* home_is_elsewhere: ProtectHome= does not know it, and a unit has to empty it by itself. */
+gboolean home_is_elsewhere (const char *home);
+
 /*
- * home_is_emptied: a unit has to empty the home by itself, being a folder that ProtectHome= does
- * not know.  One that is not there is left alone: systemd would make it, as root, for good.
+ * home_flaw: what keeps a unit from emptying a home elsewhere: that of its path, that others could lead
+ * it elsewhere, or that it is no folder.  systemd would make one that is not there, as root, for good; and
+ * one that comes to be while the command runs would not be empty.
+ * Returns: (transfer full): as path_flaw()
  */
-gboolean home_is_emptied (const char *home);
+char *home_flaw (const char *home);
 
 /* path_is_hidden: it is in a folder that a unit for the owner of @home has for itself, empty. */
 gboolean path_is_hidden (const char *path, const char *home);

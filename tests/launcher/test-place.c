@@ -64,6 +64,34 @@ test_steady (void)
 }
 
 static void
+test_elsewhere (void)
+{
+  static const char *const known[] = { "/home/a", "/home/a/", "/root/a", "/run/user/1/a", "/", "" };
+  static const char *const elsewhere[] = { "/srv/a", "/homes/a", "/home", "/home/../srv/a", "a" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    g_assert_false (home_is_elsewhere (known[i]));
+  for (guint i = 0; i < G_N_ELEMENTS (elsewhere); i++)
+    g_assert_true (home_is_elsewhere (elsewhere[i]));
+}
+
+static void
+test_home_flaw (void)
+{
+  static const char *const bad[] = { "/usr/not-there", "/etc/passwd", "/tmp/home", "usr", "/usr/a b" };
+  g_autofree char *none = home_flaw ("/usr/bin");
+
+  g_assert_null (none);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autofree char *flaw = home_flaw (bad[i]);
+
+      g_test_message ("%s %s", bad[i], flaw);
+      g_assert_nonnull (flaw);
+    }
+}
+
+static void
 test_hidden (void)
 {
   g_assert_true (path_is_hidden ("/home/a/b", "/home/a"));
@@ -72,10 +100,10 @@ test_hidden (void)
   g_assert_false (path_is_hidden ("/home", "/home/a"));
   g_assert_false (path_is_hidden ("/homes/b", "/home/a"));
   g_assert_false (path_is_hidden ("/srv/b", "/home/a"));
-  /* A home elsewhere, where there is one. */
+  /* A home elsewhere, of which one that is not there is refused. */
   g_assert_true (path_is_hidden ("/usr/bin/x", "/usr/bin"));
   g_assert_false (path_is_hidden ("/usr/bin", "/usr/bin"));
-  g_assert_false (path_is_hidden ("/nowhere/x", "/nowhere"));
+  g_assert_true (path_is_hidden ("/nowhere/x", "/nowhere"));
   g_assert_false (path_is_hidden ("/srv/b", "/"));
 }
 
@@ -85,6 +113,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/launcher-place/flaw", test_flaw);
   g_test_add_func ("/launcher-place/steady", test_steady);
+  g_test_add_func ("/launcher-place/elsewhere", test_elsewhere);
+  g_test_add_func ("/launcher-place/home-flaw", test_home_flaw);
   g_test_add_func ("/launcher-place/hidden", test_hidden);
   return g_test_run ();
 }

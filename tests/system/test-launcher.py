@@ -143,6 +143,16 @@ class Launcher(unittest.TestCase):
                 # That is not for others to hear, nor that there is such an agent.
                 self.assertEqual(self.refused("alice"), ("Refused", "denied-by-rule"), new)
 
+    def test_an_owners_home_that_cannot_be_kept_from_the_agent(self):
+        """One elsewhere that is not there, is no folder, or is not root's to place."""
+        home = f":{HOME}:"
+        for path in ("/srv/not-there", "/etc/passwd", f"{HOME}/../../tmp/{OWNER}", "srv"):
+            with edited("/etc/passwd", home, f":{path}:"):
+                self.assertEqual(self.refused(OWNER), ("Refused", "identity"), path)
+                self.assertEqual(self.refused("alice"), ("Refused", "denied-by-rule"), path)
+        with edited("/etc/passwd", home, ":/home/not-there:"), launch("offboarding", "--", "true") as screen:
+            self.assertEqual(screen.wait(), 0, screen.text)
+
     def test_a_rule_of_polkit_has_the_last_word(self):
         path = "/etc/polkit-1/rules.d/10-test.rules"
         with open(path, "w", encoding="utf-8") as file:
