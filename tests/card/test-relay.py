@@ -219,6 +219,22 @@ class Test(unittest.TestCase):
         found[3] &= ~(termios.ICANON | termios.ECHO)
         return found
 
+    def test_nothing_is_asked_that_the_command_would_not_hear(self):
+        """Standard input is a pipe, and the terminal's next reader the shell."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, writer)
+        self.addCleanup(os.close, reader)
+        relay = self.relay(reader)
+        os.write(relay.command, b"begin\x1b[c\x1b[6n\x1b[?1004h\x1b[31mred\n")
+        text = relay.read(relay.person, b"red")
+        self.assertEqual(relay.end(b"exited 0\n"), 0)
+        while select.select([relay.person], [], [], 0)[0]:
+            text += os.read(relay.person, 4096)
+        self.assertEqual(text.replace(b"\r", b"")[:len(b"begin\x1b[31mred\n")],
+                         b"begin\x1b[31mred\n")
+        for asks in (b"\x1b[c", b"\x1b[6n", b"\x1b[?1004"):
+            self.assertNotIn(asks, text)
+
     def test_a_terminal_that_does_not_answer(self):
         relay = self.relay()
         relay.ready()

@@ -319,6 +319,35 @@ test_noise (void)
     }
 }
 
+/* Whose answers would go to another: it draws, and asks nothing. */
+static void
+test_deaf (void)
+{
+  static const char *const nothing[] = {
+    "\033[6n",     "\033[c",       "\033[0c",      "\033[>q",       "\033[>c",
+    "\033[=c",     "\033[5n",      "\033[?6n",     "\033[?996n",    "\033[?u",
+    "\033[>1u",    "\033[14t",     "\033[4$p",     "\033[?2026$p",  "\033]10;?\033\\",
+    "\033[?9h",    "\033[?1000h",  "\033[?1004h",  "\033[?1;1003h", "\033]4;1;?\a",
+    "\033[?2004h", "\033[?2031h",  "\033[?2048h",  "\033[>4;2m",    "\033]11;red;?\a",
+  };
+  static const char *const as_it_is[] = {
+    "\033[31mred\033[0m\033[2J\033[10;5H", "\033[?25l\033[?1049h\033[?2026h\033[?1;7h\033[4h",
+    "\033]8;;https://example.com/?q\033\\", "\033]10;red\a",
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (nothing) + G_N_ELEMENTS (as_it_is); i++)
+    {
+      const gboolean asks = i < G_N_ELEMENTS (nothing);
+      const char *in = asks ? nothing[i] : as_it_is[i - G_N_ELEMENTS (nothing)];
+      Screen screen = { .is_utf8 = TRUE, .is_deaf = TRUE };
+      GString *out = pass (&screen, in, strlen (in), 1);
+
+      g_test_message ("%s", in + 1);
+      g_assert_cmpstr (out->str, ==, asks ? "" : in);
+      g_string_free (out, TRUE);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -330,5 +359,6 @@ main (int argc, char **argv)
   g_test_add_func ("/card-screen/undo-lost", test_undo_lost);
   g_test_add_func ("/card-screen/all", test_all);
   g_test_add_func ("/card-screen/noise", test_noise);
+  g_test_add_func ("/card-screen/deaf", test_deaf);
   return g_test_run ();
 }

@@ -507,6 +507,8 @@ relay_run (int terminal, int link, const char *whose)
   relay.is_terminal = isatty (STDIN_FILENO);
   relay.is_shown = may_be_shown ();
   relay.screen.is_utf8 = g_get_charset (NULL);
+  /* An answer would go to whoever reads the terminal next: the person's shell. */
+  relay.screen.is_deaf = !relay.is_terminal;
   make_raw (&relay);
   say (&relay, whose, "has the terminal from here on; Ctrl-] three times takes it back");
 

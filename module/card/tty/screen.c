@@ -170,6 +170,15 @@ is_one_of (const guint16 *numbers, gsize n, guint number)
 
 /* --- modes --- */
 
+/* The terminal says something of its own accord where it is set: none of the screens, nor of
+ * drawing. */
+static gboolean
+mode_tells (guint number, gboolean is_private)
+{
+  return is_private && (number == 9 || number >= 1000) && (number < 1047 || number > 1049) &&
+         number != 2026;
+}
+
 /* Notes in @changed what is not as a shell has it, in @touched what was not; FALSE: the mode does
  * not pass. */
 static gboolean
@@ -202,6 +211,7 @@ modes_pass (Screen *screen, gboolean is_private, const guint8 *text, gsize len, 
 
       i += digits;
       if (digits == 0 || (i < len && text[i] != ';') ||
+          (screen->is_deaf && mode_tells (number, is_private)) ||
           !note_mode (number, is_private, on, &changed, &touched))
         return FALSE;
       has_asked |= is_private && (number == 9 || number >= 1000);
@@ -313,6 +323,7 @@ control_passes (Screen *screen, const guint8 *text, gsize len, guint8 last)
   const Control *control = find_control (prefix, between, last);
 
   if (control == NULL || !numbers_pass (control, numbers, numbers_len) ||
+      (screen->is_deaf && (control->effect & ASKS) != 0) ||
       ((control->effect & ATTRIBUTES) != 0 && !attributes_pass (numbers, numbers_len)))
     return FALSE;
   if ((control->effect & MODES) != 0)
@@ -387,6 +398,13 @@ link_passes (const guint8 *text, gsize len)
          g_ascii_strncasecmp (address, "http://", 7) == 0;
 }
 
+/* For a colour; in a title or a link it is text. */
+static gboolean
+command_asks (const Screen *screen, guint number)
+{
+  return number > 2 && number != 8 && memchr (screen->held, '?', screen->held_len) != NULL;
+}
+
 static gboolean
 command_passes (Screen *screen)
 {
@@ -398,7 +416,8 @@ command_passes (Screen *screen)
       (digits < screen->held_len && screen->held[digits] != ';') ||
       !is_one_of (commands, G_N_ELEMENTS (commands), number) ||
       !colours_pass (number, screen->held + behind, screen->held_len - behind) ||
-      (number == 8 && !link_passes (screen->held + behind, screen->held_len - behind)))
+      (number == 8 && !link_passes (screen->held + behind, screen->held_len - behind)) ||
+      (screen->is_deaf && command_asks (screen, number)))
     return FALSE;
   screen->has_title |= number <= 2;
   screen->has_link |= number == 8;

@@ -21,10 +21,11 @@ typedef enum
   SCREEN_STRING,  /* the other strings, of which none does */
 } ScreenState;
 
-/* All zeros to begin with, but for is_utf8: whether the terminal is. */
+/* All zeros to begin with, but for is_utf8, whether the terminal is, and is_deaf. */
 typedef struct
 {
   gboolean is_utf8;
+  gboolean is_deaf; /* the command would not hear the terminal: it is asked nothing */
   ScreenState state;
   gboolean may_end; /* a string's ESC */
   guint8 held[SCREEN_HELD_MAX];
