@@ -11,6 +11,8 @@
 #include "dbus/reason.h"
 #include "service/base/encode.h"
 #include "service/base/fd.h"
+#include "service/launcher/closing.h"
+#include "service/launcher/ends.h"
 #include "service/launcher/look.h"
 #include "service/launcher/unit.h"
 
@@ -19,9 +21,7 @@
 #include <glib-unix.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -165,9 +165,12 @@ launch_finish (Launch *launch)
       launch->code == CLD_EXITED
           ? g_strdup_printf ("exited %d\n", launch->status)
           : g_strdup_printf (launch->code != 0 ? "killed %d\n" : "stopped\n", launch->status);
+  GDBusConnection *bus = NULL;
+  gboolean is_left = FALSE;
 
   if (launch->launches == NULL)
     return;
+  bus = launch->launches->bus;
   if (launch->call != NULL && launch_was_run (launch))
     launch_answer (launch);
   if (launch->call != NULL)
@@ -184,9 +187,10 @@ launch_finish (Launch *launch)
       launch_fail (launch, error);
       return;
     }
-  if (send (launch->link, word, strlen (word), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-    g_debug ("nobody waits for %s: %s", launch->unit, g_strerror (errno));
+  is_left = !ends_say (launch->link, word);
   launch_forget (launch);
+  if (is_left && launch->order->close_run != NULL)
+    closing_begin (bus, launch->order, launch->id);
 }
 
 static gboolean
@@ -434,41 +438,6 @@ launch_start (Launch *launch)
 }
 
 static gboolean
-failed (GError **error, const char *what)
-{
-  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %s", what,
-                       g_strerror (errno));
-}
-
-static gboolean
-make_terminal (Launch *launch, GError **error)
-{
-  const struct winsize size = { .ws_row = launch->order->rows, .ws_col = launch->order->columns };
-  const char *path = NULL;
-
-  launch->master = posix_openpt (O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (launch->master < 0 || unlockpt (launch->master) != 0 ||
-      ioctl (launch->master, TIOCSWINSZ, &size) != 0)
-    return failed (error, "a terminal");
-  path = ptsname (launch->master);
-  /* Kept open until the command has it, or the other end would look closed. */
-  launch->slave = path != NULL ? open (path, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
-  return launch->slave >= 0 || failed (error, "a terminal");
-}
-
-static gboolean
-make_link (Launch *launch, GError **error)
-{
-  int pair[2] = { -1, -1 };
-
-  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-    return failed (error, "a socket");
-  launch->link = pair[0];
-  launch->link_far = pair[1];
-  return TRUE;
-}
-
-static gboolean
 mount_shares (Launch *launch, GError **error)
 {
   GPtrArray *shares = launch->order->shares;
@@ -480,7 +449,8 @@ mount_shares (Launch *launch, GError **error)
   if (map < 0)
     return FALSE;
   if (mkdir (launch->folder, 0700) != 0)
-    return failed (error, launch->folder);
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %s",
+                         launch->folder, g_strerror (errno));
   for (guint i = 0; i < shares->len; i++)
     {
       g_autofree char *at = g_strdup_printf ("%s/%u", launch->folder, i);
@@ -547,7 +517,10 @@ launch_make (Launch *launch)
   g_autoptr (GError) error = NULL;
 
   launch->is_ready =
-      mount_shares (launch, &error) && make_terminal (launch, &error) && make_link (launch, &error);
+      mount_shares (launch, &error) &&
+      ends_terminal (launch->order->rows, launch->order->columns, &launch->master, &launch->slave,
+                     &error) &&
+      ends_link (&launch->link, &launch->link_far, &error);
   if (!launch->is_ready)
     launch_fail (launch, error);
   else if (launch->launches->has_news)

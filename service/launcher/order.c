@@ -8,6 +8,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/encode.h"
 #include "service/base/fd.h"
 #include "service/launcher/account.h"
 #include "service/launcher/place.h"
@@ -27,6 +28,7 @@ enum
 {
   OPTION_RUN,
   OPTION_PART,
+  OPTION_CLOSE_RUN,
   OPTION_ENVIRONMENT,
   OPTION_SHARES,
   OPTION_DIRECTORY,
@@ -37,6 +39,7 @@ enum
 static const OptionSpec options[OPTION_N] = {
   [OPTION_RUN] = { "run", "s", FALSE },
   [OPTION_PART] = { "part", "s", FALSE },
+  [OPTION_CLOSE_RUN] = { "close-run", "s", FALSE },
   [OPTION_ENVIRONMENT] = { "environment", "a{ss}", FALSE },
   [OPTION_SHARES] = { "shares", "a(hs)", FALSE },
   [OPTION_DIRECTORY] = { "directory", "s", FALSE },
@@ -56,6 +59,7 @@ order_free (Order *order)
   g_strfreev (order->environment);
   g_free (order->run);
   g_free (order->part);
+  g_free (order->close_run);
   g_free (order->directory);
   g_clear_pointer (&order->shares, g_ptr_array_unref);
   g_free (order);
@@ -180,6 +184,14 @@ read_run (GVariant *run, GVariant *part, Order *order, GError **error)
         return FALSE;
     }
   return TRUE;
+}
+
+static gboolean
+read_close_run (GVariant *given, Order *order, GError **error)
+{
+  order->close_run = given != NULL ? g_variant_dup_string (given, NULL) : NULL;
+  return order->close_run == NULL || id_is_valid (order->close_run) ||
+         refuse (error, "close-run is the id of a run: 32 lower-case hex digits");
 }
 
 static gboolean
@@ -328,6 +340,7 @@ order_read (const Policy *policy, GVariant *body, GUnixFDList *fds, uid_t caller
     return NULL;
   good = find_users (order, error) &&
          read_run (given[OPTION_RUN], given[OPTION_PART], order, error) &&
+         read_close_run (given[OPTION_CLOSE_RUN], order, error) &&
          read_environment (given[OPTION_ENVIRONMENT], order, error) &&
          read_shares (given[OPTION_SHARES], fds, order, error) &&
          read_directory (given[OPTION_DIRECTORY], order, error) &&

@@ -29,6 +29,7 @@ typedef struct
   char **command;
   char **environment; /* NAME=value, of the caller's terminal and language */
   char *run, *part;   /* (nullable) */
+  char *close_run;    /* (nullable): the id of a run that ends with it, if nobody closes it */
   char *directory;    /* (nullable): in one of the shares */
   guint16 rows, columns;
   GPtrArray *shares; /* Share */

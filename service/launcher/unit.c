@@ -6,12 +6,14 @@
  */
 #include "service/launcher/unit.h"
 
+#include "dbus/names.h"
 #include "service/launcher/place.h"
 
 #include <string.h>
 
 #define STOP_USEC (5 * G_USEC_PER_SEC)
 #define OOM_SCORE 500
+#define CLOSE_USEC (60 * G_USEC_PER_SEC)
 
 static void
 put (GVariantBuilder *builder, const char *name, GVariant *value)
@@ -28,11 +30,11 @@ put_word (GVariantBuilder *builder, const char *name, const char *value)
 /* --- the command --- */
 
 static void
-put_command (GVariantBuilder *builder, const Order *order)
+put_command (GVariantBuilder *builder, const Order *order, const char *const *words)
 {
   /* Neither systemd nor a shell takes the words apart. */
   const char *const flags[] = { "no-env-expand", NULL };
-  GVariant *command = g_variant_new ("(s^as^as)", order->command[0], order->command, flags);
+  GVariant *command = g_variant_new ("(s^as^as)", words[0], words, flags);
 
   put (builder, "ExecStartEx", g_variant_new_array (NULL, &command, 1));
   put_word (builder, "Type", "exec");
@@ -186,6 +188,11 @@ put_files (GVariantBuilder *builder, const Order *order)
   put (builder, "UMask", g_variant_new_uint32 (0022));
   put_word (builder, "ProtectSystem", "strict");
   put_homes (builder, order);
+}
+
+static void
+put_shares (GVariantBuilder *builder, const Order *order)
+{
   put_binds (builder, order, "BindPaths", FALSE);
   put_binds (builder, order, "BindReadOnlyPaths", TRUE);
   put_git (builder, order);
@@ -306,15 +313,38 @@ unit_properties (const Order *order, const char *bound, const char *tty)
   g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(sv)"));
   put_word (&builder, "Description", description);
   put_life (&builder, bound);
-  put_command (&builder, order);
+  put_command (&builder, order, (const char *const *) order->command);
   put_environment (&builder, order, home);
   put_claims (&builder, order);
   put_directory (&builder, order, home);
   put_terminal (&builder, tty);
   put_files (&builder, order);
+  put_shares (&builder, order);
   put_sandbox (&builder);
   put_system_calls (&builder);
   put_limits (&builder, &order->limits);
+  return g_variant_builder_end (&builder);
+}
+
+/* It is the agent's, whose other commands could trace it: it has no more than they have. */
+GVariant *
+unit_closing_properties (const Order *order)
+{
+  const char *const words[] = { "/usr/bin/busctl", "--system", "call", US_BUS_NAME, US_OBJECT_PATH,
+                                US_INTERFACE_AGENT, "CloseRun", "s", order->close_run, NULL };
+  g_autofree char *description =
+      g_strdup_printf ("Closes a run of the agent %s of %s", order->agent, order->owner);
+  GVariantBuilder builder;
+
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(sv)"));
+  put_word (&builder, "Description", description);
+  put_word (&builder, "CollectMode", "inactive-or-failed");
+  put_command (&builder, order, words);
+  put_files (&builder, order);
+  put_sandbox (&builder);
+  put_system_calls (&builder);
+  put_limits (&builder, &order->limits);
+  put (&builder, "RuntimeMaxUSec", g_variant_new_uint64 (CLOSE_USEC));
   return g_variant_builder_end (&builder);
 }
 

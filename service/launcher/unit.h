@@ -19,6 +19,9 @@ char *unit_home (const char *agent);
  */
 GVariant *unit_properties (const Order *order, const char *bound, const char *tty);
 
+/* unit_closing_properties: of a unit that closes close_run of @order, as the agent.  Floating. */
+GVariant *unit_closing_properties (const Order *order);
+
 /* unit_path: systemd's object for a unit.  (transfer full) */
 char *unit_path (const char *unit);
 

@@ -7,5 +7,7 @@
 int
 main (int argc, char **argv)
 {
-  return argc == 3 ? relay_run (atoi (argv[1]), atoi (argv[2]), NULL) : 2;
+  gboolean is_left = FALSE;
+
+  return argc == 3 ? relay_run (atoi (argv[1]), atoi (argv[2]), NULL, &is_left) : 2;
 }

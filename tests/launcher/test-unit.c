@@ -223,6 +223,36 @@ test_home (void)
   assert_property (found, "TemporaryFileSystem", 0, "[('/home/somebody', 'ro,mode=0755')]");
 }
 
+/* It is the agent's as any other of its commands, and has no terminal and no share. */
+static void
+test_closing (void)
+{
+  static const char *const not_its[] = { "BindsTo", "TTYPath", "StandardInput", NULL };
+  g_autoptr (Order) order = order_new ();
+  g_autoptr (GVariant) found = NULL;
+
+  order->close_run = g_strdup ("0123456789abcdef0123456789abcdef");
+  order->limits.runtime_max = 3600;
+  add_share (order, "/srv/a", SHARE_READ_WRITE);
+  found = g_variant_ref_sink (unit_closing_properties (order));
+  for (guint i = 0; i < G_N_ELEMENTS (always); i++)
+    {
+      const gboolean has_not = g_strv_contains (not_its, always[i].name);
+
+      if (g_strcmp0 (always[i].name, "KillMode") != 0)
+        assert_property (found, always[i].name, 0, has_not ? NULL : always[i].value);
+    }
+  assert_property (found, "ExecStartEx", 0,
+                   "[('/usr/bin/busctl', ['/usr/bin/busctl', '--system', 'call', 'org.undersign1', "
+                   "'/org/undersign1', 'org.undersign1.Agent', 'CloseRun', 's', "
+                   "'0123456789abcdef0123456789abcdef'], ['no-env-expand'])]");
+  assert_property (found, "SystemCallFilter", 1,
+                   "(false, ['io_uring_enter', 'io_uring_register', 'io_uring_setup'])");
+  assert_property (found, "RuntimeMaxUSec", 1, "uint64 60000000");
+  assert_property (found, "BindPaths", 0, NULL);
+  assert_property (found, "AddRef", 0, NULL);
+}
+
 static void
 test_path (void)
 {
@@ -241,6 +271,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher-unit/claims", test_claims);
   g_test_add_func ("/launcher-unit/shares", test_shares);
   g_test_add_func ("/launcher-unit/home", test_home);
+  g_test_add_func ("/launcher-unit/closing", test_closing);
   g_test_add_func ("/launcher-unit/path", test_path);
   return g_test_run ();
 }

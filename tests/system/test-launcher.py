@@ -364,7 +364,11 @@ class Launcher(unittest.TestCase):
             screen.wait_for("has the terminal")
             os.kill(screen.pid, signal.SIGHUP)
             self.assertEqual(screen.wait(), 129)
-        self.assertEqual(self.runs_of_launches(), before)
+        self.run_ends(before)
+
+    def run_ends(self, before):
+        """Nobody is there any more who could close it, so that the agent is had to."""
+        world.wait_until(lambda: self.runs_of_launches() == before, "the run is closed", 120)
 
     def test_the_terminal_is_another(self):
         with launch("offboarding", "--", "sh", "-c",
@@ -461,6 +465,20 @@ class Launcher(unittest.TestCase):
             screen.wait_for("has the terminal")
             properties()
             screen.close()
+
+    def test_the_run_of_a_command_is_closed_after_who_had_it_started(self):
+        before = self.runs_of_launches()
+        with launch("offboarding", "--", "sleep", "infinity") as screen:
+            screen.wait_for("has the terminal")
+            self.assertEqual([run[1] for run in self.runs_of_launches() - before], [OWNER])
+            screen.close()
+        self.run_ends(before)
+        # One that has a name is not this command's alone.
+        with launch("offboarding", "--run=launch-named", "--", "sleep", "infinity") as screen:
+            screen.wait_for("has the terminal")
+            screen.close()
+        world.wait_until(nothing_is_left, "the unit has ended", 120)
+        self.assertEqual(self.runs_of_launches() - before, {("launch-named", OWNER)})
 
     @NEEDS_MAPS
     def test_list_and_end(self):

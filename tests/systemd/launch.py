@@ -237,6 +237,16 @@ class Launch(unittest.TestCase):
         self.assertEqual(said.split(), ["pending", "withdrawn", "0"], said)
         self.assertEqual(runs() - before, {(booted.uid_of(AGENT), "ticket-9", "main", OWNER)})
 
+    def test_5_the_run_ends_with_a_launch_that_was_killed(self):
+        before = runs()
+        with terminal.Terminal(OWNER, ["undersign", "launch", NAME, "--", "sh", "-c",
+                                       "echo up; exec sleep infinity"]) as screen:
+            screen.wait_for(r"^up")
+            opened, = runs() - before
+            self.assertEqual((opened[0], opened[3]), (booted.uid_of(AGENT), OWNER))
+            screen.close()  # by SIGKILL
+        world.wait_until(lambda: runs() == before, "the run is closed", 120)
+
     def test_6_a_home_that_stays(self):
         launch("--", "sh", "-c", "echo mine > ~/note; chmod 600 ~/note")
         self.assertIn("mine", launch("--no-run", "--", "cat",

@@ -259,9 +259,14 @@ launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GErro
       g_variant_dict_clear (&options);
       return FALSE;
     }
-  given = g_variant_ref_sink (g_variant_dict_end (&options));
   if (wish->run != NULL && !open_run (bus, trust, wish, &out->run, error))
-    return FALSE;
+    {
+      g_variant_dict_clear (&options);
+      return FALSE;
+    }
+  if (wish->is_own_run)
+    g_variant_dict_insert (&options, "close-run", "s", out->run);
+  given = g_variant_ref_sink (g_variant_dict_end (&options));
   owner = bus_pin (bus, US_LAUNCHER_BUS_NAME, trust->admin_uid, error);
   if (owner == NULL)
     return FALSE;

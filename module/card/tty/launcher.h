@@ -13,6 +13,7 @@ typedef struct
   const char *agent;
   char **command;
   const char *run;  /* (nullable): then no run is opened, and the agent is told of none */
+  gboolean is_own_run; /* of this launch alone */
   const char *part; /* (nullable) */
   char **shares;    /* (nullable): DIR[:ro|:git] */
 } LaunchWish;
@@ -26,7 +27,8 @@ typedef struct
 /* launcher_start: reason bad-share for a folder that can't be opened, or is reached by a link. */
 gboolean launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GError **error);
 
-/* launcher_close_run: one of launcher_start(), when nothing of its command is there any more. */
+/* launcher_close_run: one of launcher_start(), when nothing of its command is there any more.  Of one
+ * that was left before that, an own run is closed by the launcher. */
 void launcher_close_run (const Trust *trust, const char *run);
 
 G_END_DECLS

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -457,6 +458,15 @@ show_rest (Relay *relay)
         return;
 }
 
+/* From here on the launcher can say nothing more; whether it had not said it already. */
+static gboolean
+link_leave (Relay *relay)
+{
+  shutdown (relay->link, SHUT_RDWR);
+  read_link (relay);
+  return relay->word_len == 0;
+}
+
 /* --- where it goes --- */
 
 static gboolean
@@ -492,13 +502,14 @@ open_output (void)
 }
 
 int
-relay_run (int terminal, int link, const char *whose)
+relay_run (int terminal, int link, const char *whose, gboolean *out_left)
 {
   Relay relay = { .terminal = terminal, .link = link, .status = RELAY_LOST };
   const int flags = fcntl (terminal, F_GETFL);
   struct sigaction before[G_N_ELEMENTS (signals)];
   autofd output = -1;
 
+  *out_left = TRUE;
   if (!signals_take (&relay, before))
     return RELAY_LOST;
   output = open_output ();
@@ -516,6 +527,7 @@ relay_run (int terminal, int link, const char *whose)
     turn (&relay);
   if (relay.by_link)
     show_rest (&relay);
+  *out_left = !relay.by_link && link_leave (&relay);
 
   restore (&relay);
   say (&relay, whose, "has the terminal no more");

@@ -15,10 +15,11 @@ G_BEGIN_DECLS
  * @terminal: the master of the command's terminal
  * @link: says how the command ended; a line, or only its end
  * @whose: (nullable): a name; the person is told when the terminal is theirs, and when no more
+ * @out_left: (out): whether nobody has said by then that the command has ended
  *
  * Returns: the exit status: the command's, or 128 and the number of the signal that ended it or
  *   this process; RELAY_LOST.
  */
-int relay_run (int terminal, int link, const char *whose);
+int relay_run (int terminal, int link, const char *whose, gboolean *out_left);
 
 G_END_DECLS

@@ -50,13 +50,17 @@ new_run (void)
 }
 
 static int
-launch (const Trust *trust, const LaunchWish *wish, Launched *launched, GError **error)
+launch (const Trust *trust,
+        const LaunchWish *wish,
+        Launched *launched,
+        gboolean *out_left,
+        GError **error)
 {
   int status = EXIT_REFUSED;
 
   if (!launcher_start (trust, wish, launched, error))
     return EXIT_REFUSED;
-  status = relay_run (launched->terminal, launched->link, wish->agent);
+  status = relay_run (launched->terminal, launched->link, wish->agent, out_left);
   fd_clear (&launched->terminal);
   fd_clear (&launched->link);
   return status;
@@ -67,7 +71,7 @@ verb_launch (const Trust *trust, int argc, char **argv, GError **error)
 {
   g_autofree char *run = NULL, *part = NULL;
   g_auto (GStrv) shares = NULL;
-  gboolean no_run = FALSE, is_own_run = FALSE;
+  gboolean no_run = FALSE, is_left = FALSE;
   const GOptionEntry entries[] = {
     { "share", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &shares,
       "Let the agent work in a folder; but for .git, or only read it, or all of it",
@@ -96,16 +100,17 @@ verb_launch (const Trust *trust, int argc, char **argv, GError **error)
     }
   if (!check_words (argv[1], command, error))
     return EXIT_USAGE;
-  is_own_run = !no_run && run == NULL;
-  if (is_own_run)
+  wish.is_own_run = !no_run && run == NULL;
+  if (wish.is_own_run)
     run = new_run ();
   wish.agent = argv[1];
   wish.run = run;
   wish.part = part;
   wish.shares = shares;
-  status = launch (trust, &wish, &launched, error);
-  /* One that has a name is for the next launch of that name, too. */
-  if (is_own_run && launched.run != NULL)
+  status = launch (trust, &wish, &launched, &is_left, error);
+  /* One that has a name is for the next launch of that name, too; and of a command that is there yet
+   * the launcher knows when it has ended. */
+  if (wish.is_own_run && launched.run != NULL && !is_left)
     launcher_close_run (trust, launched.run);
   g_free (launched.run);
   return status;

@@ -4,7 +4,7 @@
 usage: systemd.py FOLDER     as root; keeps the properties of UNIT in FOLDER/UNIT, as JSON
 
 It knows what undersign-launcher asks: Subscribe, StartTransientUnit, StopUnit, UnrefUnit, and three
-properties.  A unit's command runs as its User= on its TTYPath=; nothing of a sandbox is made, which
+properties.  A unit's command runs as its User=, on its TTYPath= where it has one; nothing of a sandbox is made, which
 tests/systemd has to show.
 """
 
@@ -69,16 +69,13 @@ class Unit:
             status = EXIT_EXEC
             try:
                 os.setsid()
-                terminal = os.open(self.properties["TTYPath"], os.O_RDWR)
-                fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
-                for fd in (0, 1, 2):
-                    os.dup2(terminal, fd)
-                os.fchown(terminal, entry.pw_uid, -1)
+                if "TTYPath" in self.properties:
+                    self.take_terminal(entry)
                 os.initgroups(entry.pw_name, entry.pw_gid)
                 os.setgid(entry.pw_gid)
                 os.setuid(entry.pw_uid)
-                variables = dict(pair.split("=", 1) for pair in self.properties["Environment"])
-                variables["PATH"] = ":".join(self.properties["ExecSearchPath"])
+                variables = dict(pair.split("=", 1) for pair in self.properties.get("Environment", ()))
+                variables["PATH"] = ":".join(self.properties.get("ExecSearchPath", ["/usr/bin"]))
                 os.execvpe(path, argv, variables)
             except OSError:
                 os.write(done, b"x")
@@ -89,6 +86,13 @@ class Unit:
         os.close(failed)
         self.state = "active"
         return good
+
+    def take_terminal(self, entry):
+        terminal = os.open(self.properties["TTYPath"], os.O_RDWR)
+        fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+        for fd in (0, 1, 2):
+            os.dup2(terminal, fd)
+        os.fchown(terminal, entry.pw_uid, -1)
 
     def ended(self, status):
         self.state = "inactive"
@@ -155,6 +159,8 @@ class Systemd:
         self.bus.emit_signal(None, unit_path(unit.name), "org.freedesktop.DBus.Properties",
                              "PropertiesChanged",
                              GLib.Variant("(sa{sv}as)", (NAME + ".Unit", {}, [])))
+        if "AddRef" not in unit.properties:
+            self.do_UnrefUnit(None, unit.name)
 
 
 def main():
