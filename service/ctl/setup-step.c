@@ -70,10 +70,20 @@ setup_done (const char *what, const char *path)
   fflush (stdout);
 }
 
+/* Whether this run of setup has done anything yet but look. */
+static gboolean has_changed;
+
 void
-setup_wrote (const char *path)
+setup_did (const char *what, const char *path)
 {
-  setup_done ("wrote", path);
+  has_changed = TRUE;
+  setup_done (what, path);
+}
+
+gboolean
+setup_has_changed (void)
+{
+  return has_changed;
 }
 
 gboolean
@@ -90,7 +100,7 @@ setup_write (const char *path, const char *text, gboolean *out_wrote, GError **e
     }
   if (!file_publish (path, text, &local))
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s", local->message);
-  setup_wrote (path);
+  setup_did ("wrote", path);
   *out_wrote = TRUE;
   return TRUE;
 }
@@ -183,7 +193,15 @@ member (const char *json, const char *name)
   return g_strdup (value != NULL ? value : "");
 }
 
-/* One request: its last state as JSON.  @out_waited: whether it waited for a person just now. */
+/* Of one that is not over: its outcome comes by itself, or by a person. */
+static gboolean
+is_open (const char *state)
+{
+  return strcmp (state, "pending") == 0 || strcmp (state, "approved") == 0 ||
+         strcmp (state, "executing") == 0;
+}
+
+/* One request: its last state as JSON.  @out_waited: whether its end was waited for just now. */
 static char *
 ask_once (const Setup *setup,
           const char *key,
@@ -210,15 +228,32 @@ ask_once (const Setup *setup,
     return NULL;
   request = member (said, "request");
   state = member (said, "state");
-  *out_waited = strcmp (state, "pending") == 0;
+  *out_waited = is_open (state);
   if (!*out_waited)
     return g_steal_pointer (&said);
-  printf ("  %s asks; now %s, in a session of theirs:\n      undersign approve %.8s\n", setup->agent,
-          setup->approver, request);
+  if (strcmp (state, "pending") == 0)
+    printf ("  the agent %s asks for %s, and nothing has run yet.\n" SETUP_PERSON
+            "      undersign approve %.8s\n  " SETUP_WAITING "\n",
+            setup->agent, action, setup->approver, request);
   fflush (stdout);
   return setup_run_as (
       setup, setup->user,
       (const char *const[]){ "undersign-agent", "wait", request, "--json", NULL }, &status, error);
+}
+
+/* What became of it, or why it was not even taken. */
+static gboolean
+not_executed (const char *action, const char *state, const char *executed, const char *said, GError **error)
+{
+  g_autofree char *text = member (said, "text");
+  g_autofree char *shown = escape_line (text[0] != '\0' ? text : said);
+
+  if (state[0] == '\0')
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s: %s", action, shown);
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s: %s, %s", action, state,
+                       strcmp (executed, "no") == 0
+                           ? "nothing was executed; setup can be run again"
+                           : "and whether it was executed is not known; see undersignctl status");
 }
 
 gboolean
@@ -235,7 +270,6 @@ setup_request (const Setup *setup,
       g_autofree char *said = ask_once (setup, numbered, action, words, &waited, error);
       g_autofree char *executed = NULL;
       g_autofree char *state = NULL;
-      g_autofree char *shown = NULL;
 
       if (said == NULL)
         return FALSE;
@@ -243,16 +277,16 @@ setup_request (const Setup *setup,
       state = member (said, "state");
       if (strcmp (executed, "yes") == 0)
         {
-          setup_done ("approved and executed:", action);
+          if (waited)
+            setup_did ("approved and executed:", action);
+          else
+            setup_done ("was executed before, and is not again:", action);
           return TRUE;
         }
       /* Refused at once, not known to have ended, or just answered: another try would not help, do
        * harm, or be a nuisance.  What ended in an earlier run of setup is asked for anew. */
       if (state[0] == '\0' || strcmp (executed, "no") != 0 || waited)
-        {
-          shown = escape_line (said);
-          return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s: %s", action, shown);
-        }
+        return not_executed (action, state, executed, said, error);
       output_field (action, state);
     }
   return us_error_set (error, US_ERROR_REFUSED, US_REASON_LIMIT, "%s was never executed", action);

@@ -155,6 +155,7 @@ user_make (Setup *setup, GError **error)
   if (status != 0 || getpwnam (setup->user) == NULL)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                          "systemd-sysusers made no user %s: %s", setup->user, output);
+  setup_did ("made the user", setup->user);
   return TRUE;
 }
 
@@ -170,7 +171,7 @@ home_make (Setup *setup, GError **error)
       chown (setup->home, user->pw_uid, user->pw_gid) != 0)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %m",
                          setup->home);
-  setup_wrote (setup->home);
+  setup_did ("made", setup->home);
   return TRUE;
 }
 
@@ -224,7 +225,7 @@ step_actions (Setup *setup, GError **error)
       setup_done ("there is", mail);
       return TRUE;
     }
-  if (!setup_answer (&setup->server, "Which mail server? HOST:PORT", NULL, word_fault, error) ||
+  if (!setup_answer (&setup->server, "Which mail server? (HOST:PORT, mostly port 587)", NULL, word_fault, error) ||
       !setup_answer (&setup->from, "Which address are its mails from?", NULL, word_fault, error))
     return FALSE;
   mail_text = setup_fill (setup, "mail.send.action",
@@ -304,7 +305,7 @@ step_credential (Setup *setup, GError **error)
   if (!setup_answer (&user, "Which user name does the mail server know it by?", NULL, word_fault, error) ||
       !credential_account (setup->ctl, "mail", CREDENTIAL, user, error))
     return FALSE;
-  setup_wrote (path);
+  setup_did ("wrote", path);
   return TRUE;
 }
 
@@ -333,6 +334,32 @@ has_passkey (const Setup *setup, gboolean *out_has, GError **error)
   return TRUE;
 }
 
+/* One line for each kind of passkey that the rule counts and that can be made at a terminal. */
+static void
+say_how_to_enrol (const Setup *setup)
+{
+  static const struct
+  {
+    const char *kind, *command, *what;
+  } ways[] = {
+    { "hardware", "undersign passkey enrol --security-key", "its maker is trusted" },
+    { "unattested", "undersign passkey enrol --security-key --unattested", "any security key" },
+    { "software", "undersign passkey enrol", "no security key: for a trial" },
+  };
+  gboolean is_any = FALSE;
+
+  printf (SETUP_PERSON, setup->approver);
+  for (gsize i = 0; i < G_N_ELEMENTS (ways); i++)
+    if (setup_kind_counts (setup->passkeys, ways[i].kind))
+      {
+        printf ("      %-56s(%s)\n", ways[i].command, ways[i].what);
+        is_any = TRUE;
+      }
+  if (!is_any)
+    printf ("      what enrols a passkey that is %s, see undersign(1)\n", setup->passkeys);
+  puts ("  which asks for an administrator's password.\n  " SETUP_WAITING);
+}
+
 /* The approver makes it; here there is only the waiting. */
 static gboolean
 step_passkey (Setup *setup, GError **error)
@@ -346,12 +373,7 @@ step_passkey (Setup *setup, GError **error)
       if (has)
         break;
       if (!told)
-        printf ("  now %s, in a session of theirs:\n"
-                "      undersign passkey enrol --security-key --unattested\n"
-                "  or, where the rule says hardware, without --unattested;\n"
-                "  or, for a trial and where the rule says software:  undersign passkey enrol\n"
-                "  waiting; Ctrl+C stops, and setup can be run again\n",
-                setup->approver);
+        say_how_to_enrol (setup);
       told = TRUE;
       fflush (stdout);
       g_usleep (POLL_SECONDS * G_USEC_PER_SEC);
@@ -369,7 +391,7 @@ step_client (Setup *setup, GError **error)
   gboolean wrote = FALSE;
   int status = 0;
 
-  if (!setup_answer (&setup->client, "Which client of MCP does it use? undersign-mcp(1) names them",
+  if (!setup_answer (&setup->client, "Which client of MCP does it use? (undersign-mcp(1) names them)",
                      "claude", agent_fault, error))
     return FALSE;
   path = g_strdup_printf ("%s/undersign-mcp.%s", setup->home, setup->client);
@@ -413,11 +435,16 @@ static const struct
   const char *title;
   gboolean (*run) (Setup *setup, GError **error);
 } steps[] = {
-  { "The service", step_service },       { "The agent", step_agent },
-  { "The actions", step_actions },       { "The first rule", step_rule },
-  { "Policy in force", step_policy },    { "The mail account", step_credential },
-  { "The passkey", step_passkey },       { "The agent's client", step_client },
-  { "A rehearsal", step_rehearsal },     { "The first mail", step_mail },
+  { "The service", step_service },
+  { "The agent, which has a user of its own", step_agent },
+  { "The actions that it may ask for", step_actions },
+  { "The first rule: who approves them", step_rule },
+  { "Policy in force", step_policy },
+  { "The mail account, which the agent never sees", step_credential },
+  { "The approver's passkey", step_passkey },
+  { "What the agent's client reads", step_client },
+  { "A rehearsal: an action that does nothing", step_rehearsal },
+  { "The first mail", step_mail },
 };
 
 static void
@@ -436,6 +463,16 @@ setup_clear (Setup *setup)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Setup, setup_clear)
+
+static void
+say_end (const Setup *setup)
+{
+  printf ("\nDone%s\n", setup_has_changed () ? "." : ": all of it was there, and nothing was changed.");
+  printf ("  %s/undersign-mcp.%s goes to where the client reads it, which step 8 says.\n"
+          "  %s starts the agent's client:  undersign launch %s -- COMMAND\n"
+          "  More actions and rules: undersign-policy(5).\n",
+          setup->home, setup->client, setup->owner, setup->agent);
+}
 
 static gboolean
 run_setup (Ctl *ctl, char **arguments, GError **error)
@@ -459,7 +496,7 @@ run_setup (Ctl *ctl, char **arguments, GError **error)
       if (!steps[i].run (&setup, error))
         return FALSE;
     }
-  puts ("\nDone.  What comes next: more actions and rules, undersign-policy(5).");
+  say_end (&setup);
   return TRUE;
 }
 

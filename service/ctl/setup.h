@@ -9,6 +9,10 @@
 
 G_BEGIN_DECLS
 
+/* What is for the person to do, who is not at this terminal; the first has their name. */
+#define SETUP_PERSON "  Now %s, logged in as themselves in another terminal, types:\n"
+#define SETUP_WAITING "Waiting for it; Ctrl+C stops, and setup can be run again."
+
 typedef struct
 {
   Ctl *ctl;
@@ -35,9 +39,12 @@ gboolean setup_answer (char **value,
                        const char *(*good) (const char *answer),
                        GError **error);
 
-/* setup_done, setup_wrote: one line each of what a step found, or did. */
+/* setup_done, setup_did: one line each of what a step found, or changed.  @path: (nullable) */
 void setup_done (const char *what, const char *path);
-void setup_wrote (const char *path);
+void setup_did (const char *what, const char *path);
+
+/* setup_has_changed: whether anything was. */
+gboolean setup_has_changed (void);
 
 /*
  * setup_write: a file of root's that others may read, unless there is one: that is never changed.

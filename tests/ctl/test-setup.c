@@ -142,6 +142,13 @@ test_requests (Fixture *fixture, gconstpointer data)
       "rr" },
     { "{\"request\":\"ID\",\"state\":\"pending\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", TRUE,
       "rw" },
+    /* It was answered before, and goes on: what becomes of it is not asked for again. */
+    { "{\"request\":\"ID\",\"state\":\"approved\",\"executed\":\"no\"}\n"
+      "{\"state\":\"done\",\"executed\":\"yes\"}\n",
+      TRUE, "rw" },
+    { "{\"request\":\"ID\",\"state\":\"executing\",\"executed\":\"unknown\"}\n"
+      "{\"state\":\"failed\",\"executed\":\"no\"}\n",
+      FALSE, "rw" },
     /* A person has just said no. */
     { "{\"request\":\"ID\",\"state\":\"pending\"}\n{\"state\":\"denied\",\"executed\":\"no\"}\n"
       "{\"state\":\"done\",\"executed\":\"yes\"}\n",

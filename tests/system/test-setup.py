@@ -104,9 +104,10 @@ class Setup(unittest.TestCase):
         """It finds all of it, and neither asks a person nor sends a mail."""
         with self.setup_screen(f"--agent={NAME}", "--client=codex", "--to=security@example.com") as screen:
             self.assertEqual(screen.wait(120), 0, screen.text)
-        self.assertNotIn("wrote", screen.text)
-        self.assertNotIn("undersign approve", screen.text)
-        self.assertEqual(screen.text.count("approved and executed"), 2)
+        for word in ("wrote", "made", "undersign approve", "approved and executed"):
+            self.assertNotIn(word, screen.text)
+        self.assertEqual(screen.text.count("was executed before, and is not again"), 2)
+        self.assertIn("nothing was changed", screen.text)
         self.assertEqual(len(self.server.mails()), 1)
         self.assertEqual(self.lead.pending(), [])
 
