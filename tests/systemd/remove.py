@@ -16,8 +16,9 @@ from undersign_test import booted, tap  # noqa: E402
 # The tests' own, and where the host goes on putting things that this machine then sees.
 NOT_OURS = ("/run/undersign-test", "/var/log/journal/", "/var/tmp/", "/var/cache/")
 FOLDERS = ("/etc", "/usr", "/var", "/run")
-# State and policy; and until the next boot what the boot made, but for the sockets.
+# State, policy and agents' users; and until the next boot what the boot made, but for the sockets.
 STAYS = re.compile(r"/var/lib/undersign(-agents|-executor|-null)?(/|$)|/etc/undersign(/|$)"
+                   r"|/etc/sysusers\.d/undersign-agent-[a-z]+\.conf$"
                    r"|/run/undersign(/runner|-executor(/.*)?|-launcher)?$")
 
 
