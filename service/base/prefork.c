@@ -30,7 +30,7 @@
 #define DELAY_MAX_MS 30000
 #define START_SECONDS 20    /* to become ready, and to retire; less than callers on the bus wait */
 #define FAILURES_MAX 2      /* in a row, until callers are refused */
-#define PAUSE_MS 20         /* after a connection, until one that can wait is started */
+#define PAUSE_MS 10         /* after a connection, until one that can wait is started */
 #define FIRST_PRIVATE_FD 10 /* above the descriptors of a worker, so that none is overwritten */
 
 typedef enum
@@ -63,7 +63,7 @@ typedef struct
   GPtrArray *workers;
   guint failures;    /* starts in a row that led to no connection */
   gint64 not_before; /* monotonic milliseconds: no start earlier */
-  gint64 pause_until; /* and none earlier while a worker is idle */
+  gint64 pause_until; /* and none earlier that can wait */
   gboolean refusing; /* where none is ready, and until one gets ready */
   gboolean known;    /* a worker has been ready since the idle ones were last replaced */
   gboolean impaired; /* and the last of them said so */
@@ -277,8 +277,9 @@ somebody_waits (const Listener *listener)
 
 /*
  * listener_next_start: when the next worker is to be started, G_MAXINT64 for never.  While one is
- * idle the next can wait: it would take its time from the one that has just been called.  For the
- * same reason they are started one after the other, unless none is left and somebody waits.
+ * idle, or busy and nobody waits, the next can wait: it would take its time from the one that has
+ * just been called.  For the same reason they are started one after the other, unless none is left
+ * and somebody waits.
  */
 static gint64
 listener_next_start (const Listener *listener)
@@ -292,7 +293,19 @@ listener_next_start (const Listener *listener)
     return G_MAXINT64;
   if (starting > 0 && (idle > 0 || listener->failures > 0 || !somebody_waits (listener)))
     return G_MAXINT64;
-  return idle == 0 ? listener->not_before : MAX (listener->not_before, listener->pause_until);
+  if (idle == 0 && (listener_count (listener, WORKER_BUSY) == 0 || somebody_waits (listener)))
+    return listener->not_before;
+  return MAX (listener->not_before, listener->pause_until);
+}
+
+/* Whether who calls ends the pause: there is nobody else to be called. */
+static gboolean
+listener_pauses (const Listener *listener)
+{
+  gint64 next = listener_next_start (listener);
+
+  return listener_count (listener, WORKER_READY) == 0 && next == listener->pause_until &&
+         next > now_ms ();
 }
 
 static void
@@ -598,10 +611,10 @@ listener_wait (Listener *listener)
 {
   guint n = listener->workers->len + 3;
   g_autofree struct pollfd *polled = g_new0 (struct pollfd, n);
-  gboolean refuses = listener_refuses (listener);
+  gboolean looks = listener_refuses (listener) || listener_pauses (listener);
 
   polled[0] = (struct pollfd){ .fd = listener->signal_fd, .events = POLLIN };
-  polled[1] = (struct pollfd){ .fd = refuses ? listener->listen_fd : -1, .events = POLLIN };
+  polled[1] = (struct pollfd){ .fd = looks ? listener->listen_fd : -1, .events = POLLIN };
   polled[2] = (struct pollfd){ .fd = listener_tells (listener) ? listener->tell_fd : -1,
                                .events = POLLIN };
   for (guint i = 0; i < listener->workers->len; i++)
