@@ -95,11 +95,13 @@ read_all (int fd, const char *what, gsize max, GError **error)
   for (;;)
     {
       gsize have = data->len;
+      /* one byte more than there may be tells that there is too much */
+      gsize room = MIN (READ_CHUNK, max - have + 1);
       ssize_t n = 0;
 
-      g_byte_array_set_size (data, (guint) (have + READ_CHUNK));
+      g_byte_array_set_size (data, (guint) (have + room));
       do
-        n = read (fd, data->data + have, READ_CHUNK);
+        n = read (fd, data->data + have, room);
       while (n < 0 && errno == EINTR);
       if (n < 0)
         {
