@@ -54,7 +54,10 @@ worker_run (const ExecutorConfig *config)
     }
 
   if (!prefork_is_awaited ())
-    passkey_warm ();
+    {
+      ledger_warm (executor->ledger);
+      passkey_warm ();
+    }
   sock = prefork_accept (&error);
   if (sock < 0)
     {

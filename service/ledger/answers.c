@@ -46,6 +46,9 @@ answer_read_row (sqlite3_stmt *query, const char *request, const guint8 digest[P
   return answer;
 }
 
+const char sql_answers[] = "SELECT " ANSWER_COLUMNS " FROM answer WHERE request = ? "
+                           "AND digest = ? AND decision = 'approve' ORDER BY id";
+
 GPtrArray *
 ledger_answers (Ledger *ledger,
                 const char *request,
@@ -56,10 +59,7 @@ ledger_answers (Ledger *ledger,
   g_autoptr (sqlite3_stmt) query = NULL;
   gboolean row = FALSE;
 
-  query = query_new (ledger, error,
-                     "SELECT " ANSWER_COLUMNS " FROM answer "
-                     "WHERE request = ? AND digest = ? AND decision = 'approve' ORDER BY id",
-                     "sd", request, digest);
+  query = query_new (ledger, error, sql_answers, "sd", request, digest);
   if (query == NULL)
     return NULL;
   while (query_next (ledger, query, &row, error))
@@ -71,6 +71,9 @@ ledger_answers (Ledger *ledger,
   return NULL;
 }
 
+const char sql_answer_stored[] = "SELECT 1 FROM answer WHERE request = ? AND digest = ? "
+                                 "AND credential = ? AND statement = ? AND decision = 'approve'";
+
 /*
  * answer_is_stored: on the very same statement, whose nonce is of one attempt.  The signature is not
  * compared: the caller has verified it, and of an ES256 signature anybody can make a second one.
@@ -80,33 +83,35 @@ answer_is_stored (Ledger *ledger, const Answer *answer, gboolean *out_stored, GE
 {
   g_autoptr (sqlite3_stmt) query = NULL;
 
-  query = query_new (ledger, error,
-                     "SELECT 1 FROM answer WHERE request = ? AND digest = ? AND credential = ? "
-                     "AND statement = ? AND decision = 'approve'",
-                     "sdbb", answer->request, answer->digest, answer->credential,
-                     answer->statement);
+  query = query_new (ledger, error, sql_answer_stored, "sdbb", answer->request, answer->digest,
+                     answer->credential, answer->statement);
   return query != NULL && query_next (ledger, query, out_stored, error);
 }
+
+/* a person who answers again with the same passkey replaces the answer, never adds one */
+const char sql_answer_insert[] =
+    "INSERT INTO answer (request, digest, decision, name, uid, credential, "
+    "statement, nonce, issued, expires, client_data, auth_data, signature, counter) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (request, digest, decision, credential) DO UPDATE SET "
+    "name = excluded.name, uid = excluded.uid, statement = excluded.statement, "
+    "nonce = excluded.nonce, issued = excluded.issued, expires = excluded.expires, "
+    "client_data = excluded.client_data, auth_data = excluded.auth_data, "
+    "signature = excluded.signature, counter = excluded.counter";
 
 gboolean
 answer_insert (Transaction *transaction, const Answer *answer, const char *decision, GError **error)
 {
-  /* a person who answers again with the same passkey replaces the answer, never adds one */
-  return query_run (
-      transaction->ledger, error, NULL,
-      "INSERT INTO answer (request, digest, decision, name, uid, credential, "
-      "statement, nonce, issued, expires, client_data, auth_data, signature, counter) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-      "ON CONFLICT (request, digest, decision, credential) DO UPDATE SET "
-      "name = excluded.name, uid = excluded.uid, statement = excluded.statement, "
-      "nonce = excluded.nonce, issued = excluded.issued, expires = excluded.expires, "
-      "client_data = excluded.client_data, auth_data = excluded.auth_data, "
-      "signature = excluded.signature, counter = excluded.counter",
-      "sdssibbsssbbbi", answer->request, answer->digest, decision, answer->name,
-      (gint64) answer->uid, answer->credential, answer->statement, answer->nonce, answer->issued,
-      answer->expires, answer->assertion.client_data, answer->assertion.auth_data,
-      answer->assertion.signature, (gint64) answer->counter);
+  return query_run (transaction->ledger, error, NULL, sql_answer_insert, "sdssibbsssbbbi",
+                    answer->request, answer->digest, decision, answer->name, (gint64) answer->uid,
+                    answer->credential, answer->statement, answer->nonce, answer->issued,
+                    answer->expires, answer->assertion.client_data, answer->assertion.auth_data,
+                    answer->assertion.signature, (gint64) answer->counter);
 }
+
+const char sql_answer_used[] =
+    "UPDATE answer SET used = 1 WHERE request = ? AND digest = ? AND credential = ? "
+    "AND statement = ? AND signature = ? AND uid = ? AND decision = 'approve'";
 
 gboolean
 answer_mark_used (Transaction *transaction, const Answer *answer, GError **error)
@@ -115,10 +120,8 @@ answer_mark_used (Transaction *transaction, const Answer *answer, GError **error
   guint changed = 0;
 
   if (passkey == NULL ||
-      !query_run (transaction->ledger, error, &changed,
-                  "UPDATE answer SET used = 1 WHERE request = ? AND digest = ? AND credential = ? "
-                  "AND statement = ? AND signature = ? AND uid = ? AND decision = 'approve'",
-                  "sdbbbi", answer->request, answer->digest, answer->credential, answer->statement,
+      !query_run (transaction->ledger, error, &changed, sql_answer_used, "sdbbbi", answer->request,
+                  answer->digest, answer->credential, answer->statement,
                   answer->assertion.signature, (gint64) answer->uid))
     return FALSE;
   if (changed != 1)

@@ -26,13 +26,15 @@ audit_entry_free (AuditEntry *entry)
   g_free (entry);
 }
 
+const char sql_audit_head[] = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
+
 gboolean
 audit_head (Ledger *ledger, guint64 *out_seq, guint8 out_hash[PAE_DIGEST_SIZE], GError **error)
 {
   g_autoptr (sqlite3_stmt) query = NULL;
   gboolean row = FALSE;
 
-  query = query_new (ledger, error, "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1", "");
+  query = query_new (ledger, error, sql_audit_head, "");
   if (query == NULL || !query_next (ledger, query, &row, error))
     return FALSE;
   if (!row)
@@ -103,6 +105,9 @@ audit_encode (guint64 seq,
   return json_tree_write (entry);
 }
 
+const char sql_audit_insert[] =
+    "INSERT INTO audit (seq, entry, hash, request) VALUES (?, ?, ?, ?)";
+
 gboolean
 audit_append (
     Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error)
@@ -121,9 +126,8 @@ audit_append (
   seq++;
   entry = audit_encode (seq, previous, source, event, g_steal_pointer (&owned));
   chain_hash (entry, hash);
-  return query_run (ledger, error, NULL,
-                    "INSERT INTO audit (seq, entry, hash, request) VALUES (?, ?, ?, ?)", "ibds",
-                    (gint64) seq, entry, hash, request);
+  return query_run (ledger, error, NULL, sql_audit_insert, "ibds", (gint64) seq, entry, hash,
+                    request);
 }
 
 static sqlite3_stmt *

@@ -53,18 +53,19 @@ consumption_record (const Consumption *consumption)
   return g_bytes_ref (record_bytes (consumption->record));
 }
 
+const char sql_consume[] =
+    "INSERT INTO request (id, consumed, why, \"by\", reason, record, digest, "
+    "intent, agent, action, created) VALUES (?, 1, '', '', '', ?, ?, ?, ?, ?, ?)";
+
 static gboolean
 request_insert (Ledger *ledger, const Consumption *consumption, GError **error)
 {
   const Record *record = consumption->record;
   g_autoptr (GBytes) kept = consumption_record (consumption);
 
-  return query_run (ledger, error, NULL,
-                    "INSERT INTO request (id, consumed, why, \"by\", reason, record, digest, "
-                    "intent, agent, action, created) VALUES (?, 1, '', '', '', ?, ?, ?, ?, ?, ?)",
-                    "sbddisi", consumption->request, kept, record_digest (record),
-                    record_intent (record), (gint64) record_agent_uid (record),
-                    record_action_id (record), clock_wall ());
+  return query_run (ledger, error, NULL, sql_consume, "sbddisi", consumption->request, kept,
+                    record_digest (record), record_intent (record),
+                    (gint64) record_agent_uid (record), record_action_id (record), clock_wall ());
 }
 
 static gboolean

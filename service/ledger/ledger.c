@@ -185,6 +185,7 @@ ledger_close (Ledger *ledger)
     return;
   request_unlock (ledger);
   log_write_back (ledger);
+  query_forget_all (ledger);
   sqlite3_close (ledger->db);
   fd_clear (&ledger->lock_fd);
   fd_clear (&ledger->runtime_fd);

@@ -45,6 +45,11 @@ Ledger *ledger_open (const char *state_dir, const char *runtime_dir, GError **er
  * syncs and what they hold up.
  */
 void ledger_leave_log (Ledger *ledger);
+/*
+ * ledger_warm: has SQLite compile what an answer or an execution will run.  It is for a process that
+ * waits; nothing is learnt or decided by it.
+ */
+void ledger_warm (Ledger *ledger);
 void ledger_close (Ledger *ledger);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_close)
 

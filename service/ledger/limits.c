@@ -78,16 +78,17 @@ limit_refuse (const PolicyLimit *limit, guint64 used, const Record *record, GErr
                        limit->all_agents ? ", all agents together" : "");
 }
 
+const char sql_limit[] = "SELECT count (*) FROM request WHERE consumed = 1 AND action = ?1 "
+                         "AND created > ?2 AND (?3 OR agent = ?4)";
+
 static gboolean
 limit_check_plain (Ledger *ledger, const Record *record, const PolicyLimit *limit, GError **error)
 {
   g_autoptr (sqlite3_stmt) query = NULL;
   guint64 used = 0;
 
-  query = query_new (ledger, error,
-                     "SELECT count (*) FROM request WHERE consumed = 1 AND action = ?1 "
-                     "AND created > ?2 AND (?3 OR agent = ?4)",
-                     "siii", record_action_id (record), limit_since (limit),
+  query = query_new (ledger, error, sql_limit, "siii", record_action_id (record),
+                     limit_since (limit),
                      (gint64) (limit->all_agents ? 1 : 0), (gint64) record_agent_uid (record));
   return query != NULL && query_count (ledger, query, &used, error) &&
          limit_refuse (limit, used, record, error);

@@ -43,14 +43,15 @@ passkey_read_row (sqlite3_stmt *query, GError **error)
   return g_steal_pointer (&passkey);
 }
 
+const char sql_passkey[] = "SELECT " PASSKEY_COLUMNS " FROM passkey WHERE credential = ?";
+
 Passkey *
 ledger_passkey (Ledger *ledger, GBytes *credential, GError **error)
 {
   g_autoptr (sqlite3_stmt) query = NULL;
   gboolean row = FALSE;
 
-  query = query_new (ledger, error, "SELECT " PASSKEY_COLUMNS " FROM passkey WHERE credential = ?",
-                     "b", credential);
+  query = query_new (ledger, error, sql_passkey, "b", credential);
   if (query == NULL || !query_next (ledger, query, &row, error))
     return NULL;
   if (!row)
@@ -203,6 +204,8 @@ passkey_of (Ledger *ledger, const Answer *answer, GError **error)
   return NULL;
 }
 
+const char sql_counter[] = "UPDATE passkey SET counter = ? WHERE credential = ?";
+
 gboolean
 passkey_use (Transaction *transaction, const Answer *answer, GError **error)
 {
@@ -218,6 +221,6 @@ passkey_use (Transaction *transaction, const Answer *answer, GError **error)
         g_propagate_error (error, g_steal_pointer (&local));
       return FALSE;
     }
-  return query_run (ledger, error, NULL, "UPDATE passkey SET counter = ? WHERE credential = ?",
-                    "ib", (gint64) answer->counter, answer->credential);
+  return query_run (ledger, error, NULL, sql_counter, "ib", (gint64) answer->counter,
+                    answer->credential);
 }

@@ -14,7 +14,9 @@
 
 G_BEGIN_DECLS
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
+/* query_end: a statement that is no longer used is kept: see query_new(). */
+void query_end (sqlite3_stmt *query);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, query_end)
 
 struct Ledger
 {
@@ -32,9 +34,13 @@ struct Ledger
 
 /*
  * query_new: prepares @sql and binds what @format lists: s text (nullable), i gint64, b GBytes
- * (nullable), d a digest (nullable).
+ * (nullable), d a digest (nullable).  It is stepped before the next one of the same text is made: one
+ * that is not under way is taken again, since to prepare one costs more than to run it.
  */
 sqlite3_stmt *query_new (Ledger *ledger, GError **error, const char *sql, const char *format, ...);
+/* query_prepare: what query_new() will find; what cannot be prepared is refused when it is asked for. */
+void query_prepare (Ledger *ledger, const char *sql);
+void query_forget_all (Ledger *ledger); /* before the ledger is closed */
 /* query_next: FALSE on error; *@out_row says whether there is a row. */
 gboolean query_next (Ledger *ledger, sqlite3_stmt *query, gboolean *out_row, GError **error);
 /* query_run: for a statement that returns no row; says how many rows it changed. */
@@ -47,6 +53,12 @@ GBytes *query_bytes (sqlite3_stmt *query, int column); /* empty for NULL */
 /* query_digest: FALSE unless the column holds exactly 32 bytes. */
 gboolean query_digest (sqlite3_stmt *query, int column, guint8 out_digest[PAE_DIGEST_SIZE]);
 gboolean query_failed (Ledger *ledger, const char *what, GError **error); /* always FALSE */
+
+/* --- warm.c: what an answer or an execution runs, each of the file that runs it --- */
+
+extern const char sql_answer_insert[], sql_answer_stored[], sql_answer_used[], sql_answers[];
+extern const char sql_audit_head[], sql_audit_insert[], sql_consume[], sql_counter[], sql_finish[];
+extern const char sql_halted[], sql_intent[], sql_limit[], sql_passkey[], sql_status[];
 
 /* --- log.c: only for ledger.c --- */
 

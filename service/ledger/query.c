@@ -8,6 +8,8 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 
+#include <string.h>
+
 gboolean
 query_failed (Ledger *ledger, const char *what, GError **error)
 {
@@ -51,12 +53,50 @@ bind_one (sqlite3_stmt *query, int i, char letter, va_list *args)
     }
 }
 
+void
+query_end (sqlite3_stmt *query)
+{
+  /* what went wrong with it was said when it did */
+  (void) sqlite3_reset (query);
+  (void) sqlite3_clear_bindings (query);
+}
+
+/* query_kept: one of that text that has ended, or NULL. */
+static sqlite3_stmt *
+query_kept (Ledger *ledger, const char *sql)
+{
+  sqlite3_stmt *query = NULL;
+
+  while ((query = sqlite3_next_stmt (ledger->db, query)) != NULL)
+    if (!sqlite3_stmt_busy (query) && strcmp (sqlite3_sql (query), sql) == 0)
+      return query;
+  return NULL;
+}
+
+void
+query_prepare (Ledger *ledger, const char *sql)
+{
+  sqlite3_stmt *query = NULL;
+
+  if (query_kept (ledger, sql) == NULL)
+    (void) sqlite3_prepare_v3 (ledger->db, sql, -1, 0, &query, NULL);
+}
+
+void
+query_forget_all (Ledger *ledger)
+{
+  sqlite3_stmt *query = NULL;
+
+  while (ledger->db != NULL && (query = sqlite3_next_stmt (ledger->db, NULL)) != NULL)
+    sqlite3_finalize (query);
+}
+
 static sqlite3_stmt *
 query_new_va (Ledger *ledger, GError **error, const char *sql, const char *format, va_list *args)
 {
-  g_autoptr (sqlite3_stmt) query = NULL;
+  g_autoptr (sqlite3_stmt) query = query_kept (ledger, sql);
 
-  if (sqlite3_prepare_v3 (ledger->db, sql, -1, 0, &query, NULL) != SQLITE_OK)
+  if (query == NULL && sqlite3_prepare_v3 (ledger->db, sql, -1, 0, &query, NULL) != SQLITE_OK)
     {
       query_failed (ledger, "cannot prepare a statement", error);
       return NULL;

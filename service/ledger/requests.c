@@ -20,6 +20,9 @@ outcome_details (const char *request, const char *result)
   return details;
 }
 
+const char sql_finish[] = "UPDATE request SET outcome = ?, result = ? "
+                          "WHERE id = ? AND consumed = 1 AND outcome IS NULL";
+
 gboolean
 ledger_finish (
     Ledger *ledger, const char *request, const char *outcome, const char *result, GError **error)
@@ -28,10 +31,7 @@ ledger_finish (
   guint changed = 0;
 
   if (!transaction_begin (ledger, &transaction, error) ||
-      !query_run (ledger, error, &changed,
-                  "UPDATE request SET outcome = ?, result = ? "
-                  "WHERE id = ? AND consumed = 1 AND outcome IS NULL",
-                  "sss", outcome, result, request))
+      !query_run (ledger, error, &changed, sql_finish, "sss", outcome, result, request))
     return FALSE;
   if (changed != 1)
     return us_error_set (error, US_ERROR_WRONG_STATE, US_REASON_WRONG_STATE,

@@ -27,6 +27,9 @@ state_of_outcome (const char *outcome)
   return LEDGER_UNKNOWN;
 }
 
+const char sql_status[] =
+    "SELECT consumed, outcome, why, \"by\", reason, result FROM request WHERE id = ?";
+
 /* status_read: an outcome that is missing comes as LEDGER_EXECUTING, whoever may be alive. */
 static gboolean
 status_read (Ledger *ledger, const char *request, LedgerStatus *out_status, GError **error)
@@ -36,10 +39,7 @@ status_read (Ledger *ledger, const char *request, LedgerStatus *out_status, GErr
   LedgerStatus status = { .state = LEDGER_NONE };
   gboolean row = FALSE;
 
-  query = query_new (ledger, error,
-                     "SELECT consumed, outcome, why, \"by\", reason, result FROM request "
-                     "WHERE id = ?",
-                     "s", request);
+  query = query_new (ledger, error, sql_status, "s", request);
   if (query == NULL || !query_next (ledger, query, &row, error))
     return FALSE;
 
@@ -142,6 +142,9 @@ ledger_check_superseded (Ledger *ledger,
   return TRUE;
 }
 
+const char sql_intent[] = "SELECT id FROM request WHERE consumed = 1 AND intent = ? AND id <> ? "
+                          "AND (outcome IS NULL OR outcome = 'unknown') LIMIT 1";
+
 gboolean
 ledger_check_intent (Ledger *ledger,
                      const guint8 intent[PAE_DIGEST_SIZE],
@@ -152,10 +155,7 @@ ledger_check_intent (Ledger *ledger,
   g_autofree char *other = NULL;
   gboolean row = FALSE;
 
-  query = query_new (ledger, error,
-                     "SELECT id FROM request WHERE consumed = 1 AND intent = ? AND id <> ? "
-                     "AND (outcome IS NULL OR outcome = 'unknown') LIMIT 1",
-                     "ds", intent, request);
+  query = query_new (ledger, error, sql_intent, "ds", intent, request);
   if (query == NULL || !query_next (ledger, query, &row, error))
     return FALSE;
   if (!row)

@@ -52,6 +52,8 @@ transaction_begin (Ledger *ledger, Transaction *out_transaction, GError **error)
   return TRUE;
 }
 
+const char sql_halted[] = "SELECT halted FROM meta WHERE id = 1";
+
 /* What the administrator wrote is not for those who ask: an agent would read it as an instruction. */
 static gboolean
 halt_check (Ledger *ledger, GError **error)
@@ -59,7 +61,7 @@ halt_check (Ledger *ledger, GError **error)
   g_autoptr (sqlite3_stmt) query = NULL;
   gboolean row = FALSE;
 
-  query = query_new (ledger, error, "SELECT halted FROM meta WHERE id = 1", "");
+  query = query_new (ledger, error, sql_halted, "");
   if (query == NULL || !query_next (ledger, query, &row, error))
     return FALSE;
   if (!row)
