@@ -9,6 +9,7 @@
 #include "service/base/chain.h"
 #include "service/base/clock.h"
 #include "service/base/encode.h"
+#include "service/base/json-private.h"
 #include "service/base/shape.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ scan_text (Scan *scan, Span *out_span)
 {
   const char *c = scan->at;
 
-  while (c < scan->end && *c >= 0x20 && *c < 0x7f && *c != '"' && *c != '\\')
+  while (c < scan->end && json_needs_escape[(guint8) *c] == 0 && (guint8) *c < 0x7f)
     c++;
   if (c == scan->end || *c != '"')
     return FALSE;

@@ -28,25 +28,19 @@ hex_encode (const guint8 *data, gsize len)
   return text;
 }
 
-static int
-hex_value (char c)
-{
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  if (c >= 'a' && c <= 'f')
-    return c - 'a' + 10;
-  return -1;
-}
+/* One more than the value of a digit; 0 for what is none. */
+static const guint8 hex_values[256] = {
+  ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+  ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
 
 static gboolean
 hex_is_valid (const char *text, gsize digits)
 {
-  if (strlen (text) != digits)
-    return FALSE;
   for (gsize i = 0; i < digits; i++)
-    if (hex_value (text[i]) < 0)
+    if (hex_values[(guint8) text[i]] == 0)
       return FALSE;
-  return TRUE;
+  return text[digits] == '\0';
 }
 
 gboolean
@@ -55,7 +49,8 @@ hex_decode (const char *text, guint8 *out_data, gsize len)
   if (!hex_is_valid (text, len * 2))
     return FALSE;
   for (gsize i = 0; i < len; i++)
-    out_data[i] = (guint8) (hex_value (text[2 * i]) << 4 | hex_value (text[2 * i + 1]));
+    out_data[i] = (guint8) ((hex_values[(guint8) text[2 * i]] - 1) << 4 |
+                            (hex_values[(guint8) text[2 * i + 1]] - 1));
   return TRUE;
 }
 

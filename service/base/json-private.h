@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tree as its reader makes it: json.c and json-parse.c only. */
+/* The tree as its reader makes it: json.c and json-parse.c only, and chain-scan.c for the table. */
 #pragma once
 
 #include "service/base/json.h"
