@@ -28,6 +28,7 @@ void handle_submit (Broker *broker, Call *call, Request *request);
 void handle_get_state (Broker *broker, Call *call, Request *request);
 void handle_watch (Broker *broker, Call *call, Request *request);
 void handle_unwatch (Broker *broker, Call *call, Request *request);
+void handle_leave (Broker *broker, Call *call, Request *request);
 void handle_withdraw (Broker *broker, Call *call, Request *request);
 void handle_introspect (Broker *broker, Call *call, Request *request);
 

@@ -43,6 +43,7 @@ const Member members[] = {
   { REQUEST, "GetState", "", TRUE, ROLE_ANYONE, ABOUT_REQUEST, handle_get_state },
   { REQUEST, "Watch", "", TRUE, ROLE_ANYONE, ABOUT_REQUEST, handle_watch },
   { REQUEST, "Unwatch", "", TRUE, ROLE_ANYONE, ABOUT_REQUEST, handle_unwatch },
+  { REQUEST, "Leave", "", TRUE, ROLE_AGENT, ABOUT_OWN_REQUEST, handle_leave },
   { REQUEST, "Withdraw", "", TRUE, ROLE_AGENT, ABOUT_OWN_REQUEST, handle_withdraw },
 
   { "org.freedesktop.DBus.Introspectable", "Introspect", "", FALSE, ROLE_ANYONE, ABOUT_NOTHING,

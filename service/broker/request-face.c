@@ -11,6 +11,7 @@
 #include "service/base/pae.h"
 #include "service/base/wire.h"
 #include "service/broker/hand-over.h"
+#include "service/broker/holders.h"
 
 static void
 add (GVariantBuilder *builder, const char *key, GVariant *value)
@@ -83,6 +84,8 @@ handle_watch (Broker *broker, Call *call, Request *request)
 {
   g_autoptr (GError) error = NULL;
 
+  if (call_uid (call) == request->uid)
+    holders_expect (request, call_sender (call));
   if (request_state_has_ended (request->state) ||
       (broker_check_caller (broker, call, &error) &&
        signals_watch (broker->signals, request, call_sender (call), call_uid (call), &error)))
@@ -96,6 +99,19 @@ handle_unwatch (Broker *broker, Call *call, Request *request)
 {
   signals_unwatch (request, call_sender (call));
   call_return (call, NULL);
+}
+
+void
+handle_leave (Broker *broker, Call *call, Request *request)
+{
+  g_autoptr (GError) error = NULL;
+
+  signals_unwatch (request, call_sender (call));
+  if (!holders_leave (request, call_sender (call)) || request->state != REQUEST_PENDING ||
+      request_move (request, REQUEST_WITHDRAWN, NULL, &error))
+    call_return (call, NULL);
+  else
+    call_fail (call, error);
 }
 
 void

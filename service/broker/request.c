@@ -166,6 +166,7 @@ request_unref (Request *request)
   g_free (request->successor);
   g_free (request->cause);
   g_free (request->maker);
+  g_clear_pointer (&request->holders, g_ptr_array_unref);
   g_array_unref (request->answered);
   g_clear_pointer (&request->prepared, g_variant_unref);
   g_clear_pointer (&request->requirements, g_variant_unref);

@@ -122,6 +122,7 @@ struct Request
   guint verifying;       /* assertions that the executor is looking at */
   GPtrArray *statements; /* IssuedStatement, oldest first */
   char *maker;           /* (nullable): unique name of the connection whose Submit() made it */
+  GPtrArray *holders;    /* (nullable): of holders.h; NULL: anybody of the agent's may have its path */
   GPtrArray *watchers;   /* Watcher */
   GPtrArray *waiting;    /* Call: to be answered when the hand-over is decided */
   gpointer deadline_timer, retry_timer;

@@ -8,6 +8,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/clock.h"
+#include "service/broker/holders.h"
 #include "service/broker/key.h"
 #include "service/broker/options.h"
 
@@ -61,10 +62,11 @@ submission_fail (Submission *submission, const GError *error)
 }
 
 void
-submission_give (Submission *submission, const Request *request)
+submission_give (Submission *submission, Request *request)
 {
   g_autofree char *path = request_path (request);
 
+  holders_add (request, call_sender (submission->call));
   call_return (submission->call,
                g_variant_new ("(os)", path, request_state_name (request->state)));
   submission_free (submission);

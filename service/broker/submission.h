@@ -51,6 +51,6 @@ void submission_free (Submission *submission);
 /* submission_fail: answers with @error. */
 void submission_fail (Submission *submission, const GError *error);
 /* submission_give: answers with a request that was there already. */
-void submission_give (Submission *submission, const Request *request);
+void submission_give (Submission *submission, Request *request);
 
 G_END_DECLS

@@ -12,6 +12,7 @@
 #include "service/base/clock.h"
 #include "service/base/encode.h"
 #include "service/base/wire.h"
+#include "service/broker/holders.h"
 #include "service/broker/key.h"
 #include "service/broker/life.h"
 #include "service/broker/prepare.h"
@@ -86,6 +87,7 @@ keep (Submission *submission)
   queue_trim (broker->queue, request->uid, QUEUE_KEEP_MAX);
   request->created = clock_wall ();
   request->maker = g_strdup (call_sender (call));
+  holders_begin (request, call_sender (call));
   if (submission->key != NULL)
     {
       g_free (request->key);

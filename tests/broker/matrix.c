@@ -115,7 +115,8 @@ compare (const Matrix *matrix, const char *member, const char *wanted, const Ans
                                       answer->answer, wanted, answer->text));
 }
 
-/* What is sent to @member about a request: right in form, and without effect but for Withdraw. */
+/* What is sent to @member about a request: right in form, and without effect but for Withdraw.
+ * Leave is without one, too, from a connection that Submit() did not give it to. */
 static GVariant *
 body_about (const char *member, const char *request)
 {

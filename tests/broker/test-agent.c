@@ -239,7 +239,7 @@ test_foreign (Bed *bed, gconstpointer config)
   g_autofree char *run = caller_open_run (agent, "ticket");
   g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
   g_autofree char *absent = request_path_of (SAMPLE_ID);
-  static const char *const members[] = { "GetState", "Watch", "Unwatch", "Withdraw" };
+  static const char *const members[] = { "GetState", "Watch", "Unwatch", "Leave", "Withdraw" };
   const char *const paths[] = { path, absent };
   g_autoptr (GVariant) list = NULL;
   g_autofree char *text = NULL;

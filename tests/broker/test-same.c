@@ -3,6 +3,7 @@
 #include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
+#include "service/broker/holders.h"
 #include "service/broker/key.h"
 #include "tests/broker/caller.h"
 #include "tests/broker/sample.h"
@@ -105,6 +106,175 @@ test_made_here (Bed *bed, gconstpointer config)
   bed_stop (bed);
   bed_start (bed);
   g_assert_false (is_made_here (maker, path));
+}
+
+/* --- one that its caller gave up --- */
+
+static void
+leave (Caller *caller, const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) left = caller_call (caller, path, US_INTERFACE_REQUEST, "Leave", NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (left);
+}
+
+static void
+watch (Caller *caller, const char *path, const char *member)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) done = caller_call (caller, path, US_INTERFACE_REQUEST, member, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (done);
+}
+
+/* Somebody was given it and has not said that they passed it on to nobody: gone or not, it stays. */
+static void
+test_left_by_some (Bed *bed, gconstpointer config)
+{
+  static const char *const options[] = { NULL, "{'idempotency-key': <'k9'>}" };
+  g_autoptr (Caller) maker = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (maker, "ticket");
+
+  for (guint i = 0; i < G_N_ELEMENTS (options); i++)
+    {
+      g_autofree char *to = g_strdup_printf ("%u@example.com", i);
+      g_autofree char *path = caller_submit (maker, run, to, NULL);
+      g_autoptr (Caller) joiner = bed_caller (bed, FAKE_AGENT);
+      g_autofree char *joined = caller_submit (joiner, run, to, options[i]);
+
+      g_assert_cmpstr (joined, ==, path);
+      g_clear_pointer (&joiner, caller_free);
+      leave (maker, path);
+      wait_state (maker, path, "pending");
+      /* Also where the one that left asks again, and leaves again. */
+      g_free (caller_submit (maker, run, to, NULL));
+      leave (maker, path);
+      wait_state (maker, path, "pending");
+    }
+}
+
+/* Its key gave it to another one: that has it. */
+static void
+test_left_by_key (Bed *bed, gconstpointer config)
+{
+  static const char key[] = "{'idempotency-key': <'k9'>}";
+  g_autoptr (Caller) maker = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) other = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (maker, "ticket");
+  g_autofree char *path = caller_submit (maker, run, "a@example.com", key);
+  g_autofree char *same = caller_submit (other, run, "a@example.com", key);
+
+  g_assert_cmpstr (same, ==, path);
+  leave (maker, path);
+  wait_state (maker, path, "pending");
+}
+
+/* Who else has its path, or may have it. */
+static void
+test_left_and_known (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) maker = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) other = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (maker, "ticket");
+  g_autofree char *watched = caller_submit (maker, run, "a@example.com", NULL);
+  g_autofree char *kept = caller_submit (maker, run, "b@example.com", NULL);
+  g_autofree char *strange = caller_submit (maker, run, "c@example.com", NULL);
+
+  watch (other, watched, "Watch");
+  watch (other, watched, "Unwatch");
+  leave (maker, watched);
+  wait_state (maker, watched, "pending");
+
+  /* One that was not given it takes nothing back, and the one that was still can. */
+  leave (other, strange);
+  wait_state (maker, strange, "pending");
+  leave (maker, strange);
+  wait_state (maker, strange, "withdrawn");
+
+  bed_stop (bed);
+  bed_start (bed);
+  leave (maker, kept);
+  wait_state (maker, kept, "pending");
+}
+
+/* So many were given it that nobody counts them any more. */
+static void
+test_left_by_many (Bed *bed, gconstpointer config)
+{
+  g_autoptr (GPtrArray) callers = g_ptr_array_new_with_free_func ((GDestroyNotify) caller_free);
+  g_autofree char *run = NULL;
+  g_autofree char *path = NULL;
+
+  for (guint i = 0; i <= HOLDERS_MAX; i++)
+    {
+      Caller *caller = bed_caller (bed, FAKE_AGENT);
+      g_autofree char *given = NULL;
+
+      g_ptr_array_add (callers, caller);
+      if (run == NULL)
+        run = caller_open_run (caller, "ticket");
+      given = caller_submit (caller, run, "a@example.com", NULL);
+      if (path == NULL)
+        path = g_strdup (given);
+      g_assert_cmpstr (given, ==, path);
+    }
+  for (guint i = 0; i <= HOLDERS_MAX; i++)
+    leave (callers->pdata[i], path);
+  wait_state (callers->pdata[0], path, "pending");
+}
+
+/* It runs or has ended, and stays as it is. */
+static void
+test_left_late (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) maker = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (maker, "ticket");
+  g_autofree char *path = caller_submit (maker, run, "a@example.com", NULL);
+  g_autoptr (GError) error = NULL;
+
+  fake_execute (bed->fake, "hold");
+  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
+  wait_state (maker, path, "executing");
+  leave (maker, path);
+  fake_release (bed->fake);
+  wait_state (maker, path, "done");
+  leave (maker, path);
+  wait_state (maker, path, "done");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
+}
+
+/* All that were given it have left it, in any order: it is withdrawn by the last. */
+static void
+test_left_by_all (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+
+  for (guint first = 0; first < 2; first++)
+    {
+      g_autoptr (Caller) maker = bed_caller (bed, FAKE_AGENT);
+      g_autoptr (Caller) joiner = bed_caller (bed, FAKE_AGENT);
+      Caller *const order[] = { first == 0 ? maker : joiner, first == 0 ? joiner : maker };
+      g_autofree char *run = caller_open_run (maker, "ticket");
+      g_autofree char *path = caller_submit (maker, run, "a@example.com", NULL);
+      g_autofree char *joined = caller_submit (joiner, run, "a@example.com", NULL);
+
+      /* Once more on the same connection is still one, and so is waiting for it. */
+      g_free (caller_submit (maker, run, "a@example.com", NULL));
+      watch (joiner, path, "Watch");
+      watch (jones, path, "Watch");
+      g_assert_cmpstr (joined, ==, path);
+      leave (order[0], path);
+      wait_state (maker, path, "pending");
+      leave (order[1], path);
+      wait_state (maker, path, "withdrawn");
+      g_assert_cmpuint (limits_pending_all (bed->broker->limits), ==, 0);
+      leave (order[1], path);
+    }
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
 }
 
 static gboolean
@@ -402,6 +572,12 @@ main (int argc, char *argv[])
   bed_test ("/same/same-intent", NULL, test_same_intent);
   bed_test ("/same/same-at-once", NULL, test_same_at_once);
   bed_test ("/same/made-here", NULL, test_made_here);
+  bed_test ("/same/left-by-some", NULL, test_left_by_some);
+  bed_test ("/same/left-by-key", NULL, test_left_by_key);
+  bed_test ("/same/left-and-known", NULL, test_left_and_known);
+  bed_test ("/same/left-by-many", NULL, test_left_by_many);
+  bed_test ("/same/left-late", NULL, test_left_late);
+  bed_test ("/same/left-by-all", NULL, test_left_by_all);
   bed_test ("/same/caller-leaves", NULL, test_caller_leaves);
   bed_test ("/same/key", NULL, test_key);
   bed_test ("/same/key-of-denied", NULL, test_key_of_denied);

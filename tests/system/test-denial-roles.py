@@ -89,7 +89,7 @@ class Roles(Denial):
     def test_another_agents_request(self):
         path = self.pending({"target": "mine"})
         other = self.peer(OTHER)
-        for member in ("GetState", "Watch", "Unwatch", "Withdraw"):
+        for member in ("GetState", "Watch", "Unwatch", "Leave", "Withdraw"):
             error = other.error(bus.REQUEST, member, path=path)
             nothing = other.error(bus.REQUEST, member, path=f"{ROOT}/request/{'0' * 32}")
             self.assertEqual((error.name, error.text), (bus.ERROR + "NotFound", nothing.text))
@@ -184,7 +184,7 @@ class Roles(Denial):
         for user in ("nobody", "undersign-null", "alice"):
             self.all_refused(user, bus.AGENT, agent_calls(self.run_id), "NotAgent")
             self.all_refused(user, bus.APPROVER, approver_calls(path), "NotApprover")
-            members = ("GetState", "Watch", "Unwatch", "Withdraw")
+            members = ("GetState", "Watch", "Unwatch", "Leave", "Withdraw")
             self.all_refused(user, bus.REQUEST, dict.fromkeys(members, (None, None)), "NotFound",
                              path)
         self.assert_state(path, "pending")
