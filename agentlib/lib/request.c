@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One request after it was submitted: its status, and to take it back.  A path is checked here, since
+ * One request after it was submitted: its status, to take it back, and to leave it.  A path is checked here, since
  * GDBus would abort over a wrong one.
  */
 #include "agentlib/lib/undersign.h"
@@ -83,4 +83,41 @@ us_client_withdraw (UsClient *client,
   us_client_withdraw_async (client, request, cancellable, sync_done, &sync);
   result = sync_wait (&sync);
   return us_client_withdraw_finish (client, result, error);
+}
+
+void
+us_client_leave_async (UsClient *client,
+                       const char *request,
+                       GCancellable *cancellable,
+                       GAsyncReadyCallback callback,
+                       gpointer user_data)
+{
+  LinkMethod method = { request, US_INTERFACE_REQUEST, "Leave", "()", 0 };
+
+  g_return_if_fail (US_IS_CLIENT (client) && g_variant_is_object_path (request));
+  link_call_async (client, &method, NULL, NULL, cancellable, callback, user_data);
+}
+
+gboolean
+us_client_leave_finish (UsClient *client, GAsyncResult *result, GError **error)
+{
+  g_autoptr (GVariant) reply = link_call_finish (client, result, error);
+
+  return reply != NULL;
+}
+
+gboolean
+us_client_leave (UsClient *client,
+                 const char *request,
+                 GCancellable *cancellable,
+                 GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+  Sync sync;
+
+  g_return_val_if_fail (US_IS_CLIENT (client) && g_variant_is_object_path (request), FALSE);
+  sync_begin (&sync);
+  us_client_leave_async (client, request, cancellable, sync_done, &sync);
+  result = sync_wait (&sync);
+  return us_client_leave_finish (client, result, error);
 }

@@ -553,4 +553,47 @@ void us_client_withdraw_async (UsClient *client,
  */
 gboolean us_client_withdraw_finish (UsClient *client, GAsyncResult *result, GError **error);
 
+/**
+ * us_client_leave:
+ * @client: a client
+ * @request: object path that us_client_submit() of this client returned
+ * @cancellable: (nullable): a cancellable
+ * @error: return location
+ *
+ * Says that the caller passed the path on to nobody and wants the request no more. The service takes
+ * it back if everyone of this user that it was given to has said so, and else leaves it as it is.
+ *
+ * Returns: %TRUE when the service has taken note of it
+ */
+gboolean us_client_leave (UsClient *client,
+                          const char *request,
+                          GCancellable *cancellable,
+                          GError **error);
+
+/**
+ * us_client_leave_async:
+ * @client: a client
+ * @request: object path that us_client_submit() of this client returned
+ * @cancellable: (nullable): a cancellable
+ * @callback: (scope async) (closure user_data) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Starts what us_client_leave() does.
+ */
+void us_client_leave_async (UsClient *client,
+                            const char *request,
+                            GCancellable *cancellable,
+                            GAsyncReadyCallback callback,
+                            gpointer user_data);
+
+/**
+ * us_client_leave_finish:
+ * @client: a client
+ * @result: what the callback was given
+ * @error: return location
+ *
+ * Returns: %TRUE when the service has taken note of it
+ */
+gboolean us_client_leave_finish (UsClient *client, GAsyncResult *result, GError **error);
+
 G_END_DECLS

@@ -236,7 +236,7 @@ on_requests (GObject *source, GAsyncResult *result, gpointer data)
         GINT_TO_POINTER (us_state_from_string (word, &state) && us_state_has_ended (state)));
   call->submitted = g_get_monotonic_time ();
   hold_submit_begin (server_holds (call->exchange->server), call->action);
-  /* Not to be cancelled: what it makes must be known, to be withdrawn. */
+  /* Not to be cancelled: what it makes must be known, to be left. */
   us_client_submit_async (call_client (call), call->run, call->submission, NULL, on_submitted,
                           call);
 }

@@ -124,13 +124,11 @@ hold_leave (Holds *holds, const char *path, HoldEnd end)
 }
 
 gboolean
-hold_may_withdraw (Holds *holds, const char *path, const UsStatus *status)
+hold_may_leave (Holds *holds, const char *path)
 {
   const Hold *hold = g_hash_table_lookup (holds->requests, path);
 
-  if (hold != NULL && (hold->waiters > 0 || hold->delivered))
-    return FALSE;
-  return status != NULL && us_status_get_made_here (status) && us_status_get_watchers (status) == 0;
+  return hold == NULL || (hold->waiters == 0 && !hold->delivered);
 }
 
 gint64

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who waits for which request.  When a caller gives up, its request is withdrawn only where no
- * other call waits for it, in this process or another, it was this process that made it, and
- * nobody ever got its id.  This counts the calls of the process; the rest the service tells.
+ * Who waits for which request.  When a caller gives up, its request is left only where no other
+ * call of the process waits for it and its client never got the id.  What other processes want of
+ * it the service knows, and decides by it whether the request is withdrawn.
  */
 #pragma once
 
@@ -27,17 +27,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Holds, holds_free)
 void hold_join (Holds *holds, const char *path);
 
 /* hold_leave: ends what hold_join() began.  Returns: whether the caller gave up what nobody else of
- * this process wants: it is to be withdrawn if hold_may_withdraw(). */
+ * this process wants: it is to be left if hold_may_leave(). */
 gboolean hold_leave (Holds *holds, const char *path, HoldEnd end);
 
-/* hold_deliver: the client knows the id; it is not withdrawn but by name. */
+/* hold_deliver: the client knows the id; it is not left any more. */
 void hold_deliver (Holds *holds, const char *path);
 
-/*
- * hold_may_withdraw: whether a request that was given up still is nobody's.
- * @status: (nullable): what the service says of it now; NULL where that is not known
- */
-gboolean hold_may_withdraw (Holds *holds, const char *path, const UsStatus *status);
+/* hold_may_leave: whether nobody of this process has come to want what was given up. */
+gboolean hold_may_leave (Holds *holds, const char *path);
 
 /* hold_since: seconds of the epoch: when this process met the request first; now, if it does. */
 gint64 hold_since (Holds *holds, const char *path);
@@ -47,7 +44,7 @@ guint holds_size (const Holds *holds);
 
 /*
  * hold_submit_begin, hold_submit_end: a call of @action is being submitted.  It may come to be any
- * request of that action, so that none may be withdrawn behind its back.
+ * request of that action, so that none may be left behind its back.
  */
 void hold_submit_begin (Holds *holds, const char *action);
 void hold_submit_end (Holds *holds, const char *action);

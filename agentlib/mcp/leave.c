@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Takes a request back that its caller gave up before it had its id.  Whether it may is asked of
- * the service and then of hold.h, after everything that could have come to want it meanwhile: a
- * call that is being submitted may come to be this very request.  Whatever is not known leaves the
- * request as it is.
+ * Leaves a request that its caller gave up before it had its id: the service withdraws it if nobody
+ * else was given it.  This is said after everything of the process that could have come to want it
+ * meanwhile: a call that is being submitted may come to be this very request.
  */
 #include "agentlib/mcp/leave.h"
 
@@ -12,25 +11,22 @@
 typedef struct
 {
   Exchange *exchange;
-  char *path, *action;
-  UsStatus *status;
+  char *path;
 } Leaving;
 
 static void
 leaving_end (Leaving *leaving)
 {
   exchange_drop (leaving->exchange);
-  g_clear_pointer (&leaving->status, us_status_unref);
   g_free (leaving->path);
-  g_free (leaving->action);
   g_free (leaving);
 }
 
 static void
-on_withdrawn (GObject *source, GAsyncResult *result, gpointer data)
+on_left (GObject *source, GAsyncResult *result, gpointer data)
 {
-  /* Too late, or not reachable: the ledger has decided, and nobody is there to be told. */
-  us_client_withdraw_finish (US_CLIENT (source), result, NULL);
+  /* A service that can't be reached leaves the request as it is, and nobody is there to be told. */
+  us_client_leave_finish (US_CLIENT (source), result, NULL);
   leaving_end (data);
 }
 
@@ -40,20 +36,10 @@ leaving_decide (gpointer data)
   Leaving *leaving = data;
   Server *server = leaving->exchange->server;
 
-  if (hold_may_withdraw (server_holds (server), leaving->path, leaving->status))
-    us_client_withdraw_async (server_client (server), leaving->path, NULL, on_withdrawn, leaving);
+  if (hold_may_leave (server_holds (server), leaving->path))
+    us_client_leave_async (server_client (server), leaving->path, NULL, on_left, leaving);
   else
     leaving_end (leaving);
-}
-
-static void
-on_state (GObject *source, GAsyncResult *result, gpointer data)
-{
-  Leaving *leaving = data;
-
-  leaving->status = us_client_get_state_finish (US_CLIENT (source), result, NULL);
-  hold_when_submitted (server_holds (leaving->exchange->server), leaving->action, leaving_decide,
-                       leaving);
 }
 
 void
@@ -63,6 +49,5 @@ exchange_leave (Exchange *exchange, const char *path, const char *action)
 
   leaving->exchange = exchange;
   leaving->path = g_strdup (path);
-  leaving->action = g_strdup (action);
-  us_client_get_state_async (server_client (exchange->server), path, NULL, on_state, leaving);
+  hold_when_submitted (server_holds (exchange->server), action, leaving_decide, leaving);
 }

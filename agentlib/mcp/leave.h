@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 /*
  * exchange_leave: ends the exchange, which was cancelled and no longer waits for the request at
- * @path; takes that back where nobody else may want it.
+ * @path; leaves that, too, where nobody else of the process wants it.
  * @action: the request's
  */
 void exchange_leave (Exchange *exchange, const char *path, const char *action);

@@ -55,6 +55,7 @@ static const struct
   { "GetState", "('pending', {'executed': <'no'>})" },
   { "Watch", "()" },
   { "Unwatch", "()" },
+  { "Leave", "()" },
   { "Withdraw", "()" },
 };
 

@@ -77,6 +77,9 @@ call_each (UsClient *client, guint i)
     case 9:
       us_client_withdraw (client, MOCK_REQUEST, NULL, &error);
       break;
+    case 10:
+      us_client_leave (client, MOCK_REQUEST, NULL, &error);
+      break;
     default:
       text = us_client_open_run_for (client, "offboarding", "label", "main", NULL, &error);
       break;
@@ -84,7 +87,7 @@ call_each (UsClient *client, guint i)
   return error;
 }
 
-#define N_CALLS 11
+#define N_CALLS 12
 
 /* O-10: who else holds the name is sent nothing at all. */
 static void
@@ -147,6 +150,7 @@ test_calls (Fixture *fixture, gconstpointer data)
     { "GetState", "()" },
     { "Watch", "()" },
     { "Withdraw", "()" },
+    { "Leave", "()" },
     { "OpenRunFor", "('offboarding', {'label': <'label'>, 'part': <'main'>})" },
   };
 

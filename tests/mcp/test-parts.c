@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The small parts: whose words count for identity, which arguments are none, who withdraws. */
-#include "agentlib/lib/status.h"
+/* The small parts: whose words count for identity, which arguments are none, who leaves. */
 #include "agentlib/mcp/arguments.h"
 #include "agentlib/mcp/hold.h"
 #include "agentlib/mcp/identity.h"
@@ -55,41 +54,17 @@ test_hold (void)
   g_assert_cmpuint (holds_size (holds), ==, 1);
 }
 
-static UsStatus *
-status_of (const char *details)
-{
-  g_autofree char *text = g_strdup_printf ("('pending', {'executed': <'no'>%s})", details);
-  g_autoptr (GVariant) reply = g_variant_ref_sink (g_variant_new_parsed (text));
-
-  return status_new (reply, NULL);
-}
-
 static void
-test_hold_may_withdraw (void)
+test_hold_may_leave (void)
 {
-  static const char *const others[] = {
-    "",
-    ", 'watchers': <uint32 0>",
-    ", 'made-here': <true>",
-    ", 'watchers': <uint32 1>, 'made-here': <true>",
-    ", 'watchers': <uint32 0>, 'made-here': <false>",
-  };
   g_autoptr (Holds) holds = holds_new ();
-  g_autoptr (UsStatus) ours = status_of (", 'watchers': <uint32 0>, 'made-here': <true>");
 
-  for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
-    {
-      g_autoptr (UsStatus) status = status_of (others[i]);
-
-      g_assert_false (hold_may_withdraw (holds, "/it", status));
-    }
-  g_assert_false (hold_may_withdraw (holds, "/it", NULL));
-  g_assert_true (hold_may_withdraw (holds, "/it", ours));
+  g_assert_true (hold_may_leave (holds, "/it"));
   /* Somebody has come since. */
   hold_join (holds, "/it");
-  g_assert_false (hold_may_withdraw (holds, "/it", ours));
+  g_assert_false (hold_may_leave (holds, "/it"));
   g_assert_false (hold_leave (holds, "/it", HOLD_PENDING));
-  g_assert_false (hold_may_withdraw (holds, "/it", ours));
+  g_assert_false (hold_may_leave (holds, "/it"));
 }
 
 static void
@@ -372,7 +347,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/mcp/parts/hold", test_hold);
-  g_test_add_func ("/mcp/parts/hold-may-withdraw", test_hold_may_withdraw);
+  g_test_add_func ("/mcp/parts/hold-may-leave", test_hold_may_leave);
   g_test_add_func ("/mcp/parts/hold-submitted", test_hold_submitted);
   g_test_add_func ("/mcp/parts/identity-refused", test_identity_refused);
   g_test_add_func ("/mcp/parts/identity", test_identity);

@@ -49,6 +49,8 @@ class Mcp(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         policy.write(actions={"test.rehearse": policy.REHEARSE, "test.look": READ}, rules=RULES)
+        with open("/etc/undersign/undersign.conf", "w", encoding="utf-8") as file:
+            file.write("[Limits]\nSubmitsPerMinute=6000\n")
         cls.world = world.World()
         cls.world.start()
         cls.addClassCleanup(cls.world.check_logs)
@@ -134,22 +136,49 @@ class Mcp(unittest.TestCase):
         self.assertEqual(self.cards(), [])
 
     def test_who_leaves_in_the_hold(self):
-        """Nobody has its id, and nobody waits any more: it is withdrawn."""
-        wanted = {"name": "test_rehearse", "arguments": {"target": "leaving"}}
-        with mcp.Server(AGENT, "--hold=3600", "--run=leaving") as server, \
-                mcp.Server(AGENT, "--hold=3600", "--run=leaving") as second:
-            number = server.send("tools/call", **wanted)
-            world.wait_until(lambda: len(self.cards()) == 1, "a card waits")
-            request = self.cards()[0]
-            joined = second.send("tools/call", **wanted)
-            world.wait_until(lambda: self.watchers(request) == 2, "both wait")
-            second.cancel(joined)
-            world.wait_until(lambda: self.watchers(request) == 1, "one waits")
+        """Two processes hold it, and both leave, in each order: the last one withdraws it."""
+        for first in (0, 1):
+            wanted = {"name": "test_rehearse", "arguments": {"target": f"leaving {first}"}}
+            with mcp.Server(AGENT, "--hold=3600", "--run=leaving") as server, \
+                    mcp.Server(AGENT, "--hold=3600", "--run=leaving") as second:
+                both = [(server, server.send("tools/call", **wanted))]
+                world.wait_until(lambda: len(self.cards()) == 1, "a card waits")
+                request = self.cards()[0]
+                both.append((second, second.send("tools/call", **wanted)))
+                world.wait_until(lambda: self.watchers(request) == 2, "both wait")
+                goes, number = both.pop(first)
+                goes.cancel(number)
+                world.wait_until(lambda: self.watchers(request) == 1, "one waits")
+                self.assertEqual(self.cards(), [request])
+                stays, number = both.pop()
+                stays.cancel(number)
+                world.wait_until(lambda: self.cards() == [], "the card is gone")
+                self.check(self.ended(server, request), "withdrawn", "no", True)
+                self.assertEqual((server.answers, second.answers), ({}, {}))
+        self.ran(0)
+
+    def test_who_leaves_what_another_was_given(self):
+        """Whoever was given its id is gone, and nobody waits but the one who leaves: it stays."""
+        def by_agent(target):
+            done = person.Agent(AGENT).json("request", "test.rehearse", "--run=given",
+                                            f"target={target}", "--wait=0")[1]
+            return done["request"]
+
+        def by_server(target):
+            with mcp.Server(AGENT, "--hold=0", "--run=given") as other:
+                return self.pending(other, target=target)
+
+        for given in (by_agent, by_server):
+            wanted = {"name": "test_rehearse", "arguments": {"target": given.__name__}}
+            with mcp.Server(AGENT, "--hold=3600", "--run=given") as server:
+                number = server.send("tools/call", **wanted)
+                world.wait_until(lambda: len(self.cards()) == 1, "a card waits")
+                request = given(given.__name__)
+                world.wait_until(lambda: self.watchers(request) == 1, "only one waits")
+                server.cancel(number)
             self.assertEqual(self.cards(), [request])
-            server.cancel(number)
-            world.wait_until(lambda: self.cards() == [], "the card is gone")
-            self.check(self.ended(server, request), "withdrawn", "no", True)
-            self.assertEqual((server.answers, second.answers), ({}, {}))
+            self.agent.call(bus.REQUEST, "Withdraw", path=f"{bus.PATH}/request/{request}")
+        self.ran(0)
 
     def test_who_leaves_while_another_waits(self):
         """Two processes, one request: the first goes, and the second still hears of the answer."""
