@@ -70,9 +70,15 @@ child_start (Child *child, const char *line, const char *variable)
 }
 
 void
+child_start_at (Child *child, const char *address)
+{
+  start_at (child, address, "", NULL);
+}
+
+void
 child_start_apart (Child *child)
 {
-  start_at (child, "unix:path=/no/such/bus", "", NULL);
+  child_start_at (child, "unix:path=/no/such/bus");
 }
 
 void

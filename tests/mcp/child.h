@@ -41,7 +41,8 @@ void child_teardown (Child *child, gconstpointer data);
 
 /* child_start: @line: the program's own words; @variable: (nullable): NAME=VALUE for it */
 void child_start (Child *child, const char *line, const char *variable);
-/* child_start_apart: on a bus that is not there. */
+/* child_start_at: on the bus at @address.  child_start_apart: on one that is not there. */
+void child_start_at (Child *child, const char *address);
 void child_start_apart (Child *child);
 /* child_hello: initialize with @version. */
 void child_hello (Child *child, const char *version);

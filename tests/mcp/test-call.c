@@ -240,6 +240,47 @@ test_pending (Child *child, gconstpointer data)
   g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 0);
 }
 
+/* The next answer.  Of both times the server itself keeps the clock: within a hold of a fifth of a
+ * second it can't tell of progress so often, once a second. */
+#define NOTES_MAX 20
+
+static JsonTree *
+receive_in_the_hold (Child *child)
+{
+  JsonTree *message = child_receive (child);
+
+  for (guint notes = 0; at (message, "id") == NULL; notes++)
+    {
+      g_assert_cmpstr (text_at (message, "method"), ==, "notifications/progress");
+      g_assert_cmpuint (notes, <, NOTES_MAX);
+      json_tree_free (message);
+      message = child_receive (child);
+    }
+  return message;
+}
+
+/* Nobody answers: when the hold is over the call is, and longer than that nothing waits. */
+static void
+test_hold_ends (Child *child, gconstpointer data)
+{
+  static const char token[] = ",\"_meta\":{\"progressToken\":\"t\"}";
+  g_autofree char *line = child_call (
+      "1", "request_status", "{\"request_id\":\"" MOCK_ID "\",\"wait_ms\":999999}", token);
+  g_autoptr (JsonTree) answer = NULL;
+  g_autoptr (JsonTree) status = NULL;
+
+  child_begin (child, "--hold=0.2");
+  child_send_mail (child, "1", token);
+  answer = receive_in_the_hold (child);
+  check_pending (answer);
+  child_send (child, line);
+  status = receive_in_the_hold (child);
+  check_pending (status);
+  /* The client has the id. */
+  g_assert_cmpint (child_end (child), ==, 0);
+  g_assert_cmpuint (mock_calls (child->mock, "Leave"), ==, 0);
+}
+
 static void
 test_done_in_the_hold (Child *child, gconstpointer data)
 {
@@ -342,6 +383,7 @@ test_progress (Child *child, gconstpointer data)
 
       g_assert_cmpstr (text_at (note, "method"), ==, "notifications/progress");
       g_assert_cmpstr (text_at (note, "params.progressToken"), ==, "t");
+      g_assert_nonnull (json_tree_string (at (note, "params.message")));
       g_assert_null (at (note, "id"));
       g_assert_cmpint (progress, >, last);
       last = progress;
@@ -355,6 +397,51 @@ test_progress (Child *child, gconstpointer data)
     }
   while (at (answer, "id") == NULL);
   g_assert_cmpstr (text_at (answer, "result.structuredContent.state"), ==, "expired");
+}
+
+/* A token may be a number; the first revision has no words; and after the answer there is no more. */
+static void
+test_progress_of_2024 (Child *child, gconstpointer data)
+{
+  g_autoptr (JsonTree) status = NULL;
+
+  child_start (child, LONG, NULL);
+  child_hello (child, "2024-11-05");
+  child_send_mail (child, "\"held\"", ",\"_meta\":{\"progressToken\":7}");
+  for (guint seen = 0; seen < 2; seen++)
+    {
+      g_autoptr (JsonTree) note = child_receive (child);
+
+      g_assert_cmpstr (json_tree_number (at (note, "params.progressToken")), ==, "7");
+      g_assert_null (at (note, "params.message"));
+    }
+  mock_set_state (child->mock, "denied", "no", NULL);
+  mock_emit_changed (child->mock, "denied");
+  do
+    {
+      g_clear_pointer (&status, json_tree_free);
+      status = child_receive (child);
+    }
+  while (at (status, "id") == NULL);
+  g_assert_cmpstr (text_at (status, "id"), ==, "held");
+
+  /* In the time of these the first would have come again. */
+  mock_set_state (child->mock, "pending", "no", NULL);
+  child_send_mail (child, "\"next\"", ",\"_meta\":{\"progressToken\":0}");
+  for (guint seen = 0; seen < 3; seen++)
+    {
+      g_autoptr (JsonTree) note = child_receive (child);
+
+      g_assert_cmpstr (json_tree_number (at (note, "params.progressToken")), ==, "0");
+    }
+  mock_set_state (child->mock, "denied", "no", NULL);
+  mock_emit_changed (child->mock, "denied");
+  do
+    {
+      g_clear_pointer (&status, json_tree_free);
+      status = child_receive (child);
+    }
+  while (at (status, "id") == NULL);
 }
 
 /* --- identity --- */
@@ -452,10 +539,12 @@ main (int argc, char *argv[])
     { "lost-submit-beside-many", test_lost_submit_beside_many },
     { "list", test_list },
     { "pending", test_pending },
+    { "hold-ends", test_hold_ends },
     { "done-in-the-hold", test_done_in_the_hold },
     { "concurrent", test_concurrent },
     { "status-and-cancel", test_status_and_cancel },
     { "progress", test_progress },
+    { "progress-of-2024", test_progress_of_2024 },
     { "identity", test_identity },
     { "identity-of-a-client", test_identity_of_a_client },
     { "unreachable", test_unreachable },

@@ -83,6 +83,20 @@ test_not_taken (Child *child, gconstpointer data)
   check_end (child, 1);
 }
 
+/* The service does not answer: the end of the input is the end all the same, after the program's own
+ * time for it. */
+static void
+test_no_answer (Child *child, gconstpointer data)
+{
+  child_start (child, LONG, "TEST_MCP_IMPATIENT=yes");
+  child_hello (child, "2025-06-18");
+  child_send_mail (child, "0", "");
+  child_wait_calls (child, "GetState", 1);
+  mock_set_silent (child->mock, "Leave");
+  g_assert_cmpint (child_end (child), ==, 0);
+  g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 0);
+}
+
 /* The client has its id, from an earlier call or by name. */
 static void
 test_delivered (Child *child, gconstpointer data)
@@ -150,6 +164,7 @@ main (int argc, char *argv[])
 {
   static const ChildTest tests[] = {
     { "not-taken", test_not_taken },
+    { "no-answer", test_no_answer },
     { "delivered", test_delivered },
     { "while-another-waits", test_while_another_waits },
     { "submitted-meanwhile", test_submitted_meanwhile },

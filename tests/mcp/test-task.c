@@ -44,6 +44,31 @@ test_tasks_of_2025 (Child *child, gconstpointer data)
   g_assert_cmpint (child_end (child), ==, 0);
 }
 
+/* Who no longer waits for the result of a task has its id: the request stays as it is, also where a
+ * call for the same is given up then. */
+static void
+test_cancelled_result (Child *child, gconstpointer data)
+{
+  static const char result[] = "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tasks/result\",\"params\":"
+                               "{\"taskId\":\"" MOCK_ID "\"}}";
+  g_autoptr (JsonTree) task = NULL;
+
+  child_start (child, LONG, NULL);
+  child_hello (child, "2025-11-25");
+  child_send_mail (child, "4", "");
+  child_wait_calls (child, "Watch", 1);
+  child_send (child, result);
+  child_wait_calls (child, "Watch", 2);
+  child_send (child, CANCEL ("5"));
+  child_send (child, CANCEL ("4"));
+  child_wait_calls (child, "Unwatch", 1);
+  task = child_ask (child, REQUEST ("tasks/get", "\"taskId\":\"" MOCK_ID "\""));
+  g_assert_cmpstr (text_at (task, "result.status"), ==, "working");
+  g_assert_cmpint (child_end (child), ==, 0);
+  g_assert_cmpuint (mock_calls (child->mock, "Withdraw"), ==, 0);
+  g_assert_cmpuint (mock_calls (child->mock, "Leave"), ==, 0);
+}
+
 static void
 test_tasks_of_2026 (Child *child, gconstpointer data)
 {
@@ -306,6 +331,7 @@ main (int argc, char *argv[])
     { "ends", test_ends },
     { "no-task-of-2025", test_no_task_of_2025 },
     { "tasks-of-2025", test_tasks_of_2025 },
+    { "cancelled-result", test_cancelled_result },
     { "tasks-of-2026", test_tasks_of_2026 },
   };
 
