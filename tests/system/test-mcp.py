@@ -24,6 +24,7 @@ Effect=read
 [Executor]
 Module=null
 Marker={policy.MARKER}
+Outcome=OUTCOME
 
 [Argument target]
 Label=Target
@@ -37,9 +38,17 @@ Decision=ask
 Approvers=@it-leads
 Passkeys=software
 
+[Rule soon]
+Agents=offboarding
+Actions=test.soon
+Decision=ask
+Approvers=@it-leads
+Lifetime=2s
+Passkeys=software
+
 [Rule look]
 Agents=offboarding
-Actions=test.look
+Actions=test.look test.fail test.crash
 Decision=allow
 Limit=50/1d all-agents
 """}
@@ -48,7 +57,10 @@ Limit=50/1d all-agents
 class Mcp(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        policy.write(actions={"test.rehearse": policy.REHEARSE, "test.look": READ}, rules=RULES)
+        looks = {f"test.{name}": READ.replace("OUTCOME", outcome) for name, outcome in
+                 (("look", "done"), ("fail", "failed"), ("crash", "crash"))}
+        policy.write(actions={"test.rehearse": policy.REHEARSE, "test.soon": policy.REHEARSE, **looks},
+                     rules=RULES)
         with open("/etc/undersign/undersign.conf", "w", encoding="utf-8") as file:
             file.write("[Limits]\nSubmitsPerMinute=6000\n")
         cls.world = world.World()
@@ -73,7 +85,8 @@ class Mcp(unittest.TestCase):
         self.assertEqual((structured["state"], structured["executed"], result["isError"]),
                          (state, executed, is_error), result)
         self.assertEqual(json.loads(result["content"][1]["text"]), structured)
-        words = {"no": "Nothing was executed.", "yes": "It was executed."}[executed]
+        words = {"no": "Nothing was executed.", "yes": "It was executed.",
+                 "unknown": "It may have been executed."}[executed]
         self.assertIn(words, result["content"][0]["text"])
         self.assertNotIn(LEAD, json.dumps(result))
         return structured.get("request_id")
@@ -242,6 +255,58 @@ class Mcp(unittest.TestCase):
                 self.assertNotEqual(waits, request)
                 self.check(server.call("request_cancel", request_id=waits), "withdrawn", "no", False)
                 self.check(server.receive(late)["result"], "withdrawn", "no", True)
+        self.ran(1)
+
+    # --- how it can end ---
+
+    def again(self, server, request, *how):
+        """That it ended so is what each process says, for the request and as a task of both kinds."""
+        self.assertEqual(self.check(server.call("request_status", request_id=request), *how), request)
+        status = "completed" if how[0] == "done" else "failed"
+        with mcp.Server(AGENT, version=mcp.TASKS) as other:
+            self.assertEqual(other.request("tasks/get", taskId=request)["status"], status)
+            self.check(other.request("tasks/result", taskId=request), *how)
+            late = other.receive(other.send("tasks/cancel", taskId=request))
+            self.assertEqual(late["error"]["code"], -32602)
+            self.assertEqual(other.request("tasks/get", taskId=request)["status"], status)
+        with mcp.Server(AGENT, version=mcp.MODERN, capabilities=mcp.WITH_TASKS) as other:
+            other.request("tasks/cancel", taskId=request)
+            task = other.request("tasks/get", taskId=request)
+            self.assertEqual(task["status"], "completed")
+            self.check(task["result"], *how)
+        late = server.call("request_cancel", request_id=request)
+        self.check(late, how[0], how[1], True)
+        self.assertIn("TOO LATE", late["content"][0]["text"])
+
+    def test_unknown(self):
+        """The module's worker dies in the middle: nobody says that it ran, or that it did not."""
+        with mcp.Server(AGENT, "--hold=120", "--run=unknown") as server:
+            result = server.call("test_crash", target="unknown")
+            request = self.check(result, "unknown", "unknown", True)
+            self.assertEqual(result["_meta"]["org.undersign1/disposition"], "outcome-unknown")
+            self.assertIn("Do not repeat the call.", result["content"][0]["text"])
+            self.again(server, request, "unknown", "unknown", True)
+        self.ran(1)
+
+    def test_failed(self):
+        with mcp.Server(AGENT, "--hold=120", "--run=failed") as server:
+            result = server.call("test_fail", target="failed")
+            request = self.check(result, "failed", "no", True)
+            self.assertEqual(result["_meta"]["org.undersign1/disposition"], "execution-error")
+            self.again(server, request, "failed", "no", True)
+        self.ran(0)
+
+    def test_expired(self):
+        with mcp.Server(AGENT, "--hold=120", "--run=expired") as server:
+            result = server.call("test_soon", target="soon")
+            request = self.check(result, "expired", "no", True)
+            self.again(server, request, "expired", "no", True)
+        self.ran(0)
+
+    def test_done_and_cancelled(self):
+        with mcp.Server(AGENT, "--hold=120", "--run=done") as server:
+            request = self.check(server.call("test_look", target="done"), "done", "yes", False)
+            self.again(server, request, "done", "yes", False)
         self.ran(1)
 
     # --- as tasks ---
