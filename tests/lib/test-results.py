@@ -154,7 +154,12 @@ class OnceMore(unittest.TestCase):
 
     def test_misused_memory_is_no_load(self):
         for said in ("==1==ERROR: AddressSanitizer: heap-use-after-free", "a.c:1:2: runtime error: x",
-                     "ERROR, -11\nok 1"):
+                     "ERROR, -11\nok 1", "double free or corruption (fasttop)",
+                     "malloc(): corrupted top size", "malloc_consolidate(): invalid chunk size",
+                     "free(): invalid pointer", "realloc(): invalid next size",
+                     "munmap_chunk(): invalid pointer", "corrupted size vs. prev_size",
+                     "corrupted double-linked list", "*** stack smashing detected ***: terminated",
+                     "*** buffer overflow detected ***: terminated"):
             with self.subTest(said=said):
                 self.setUp()
                 self.suites.count("suite", (self.BAD, said), lambda: (self.GOOD, ""))

@@ -16,7 +16,11 @@ LOG_CHARACTERS = 12000
 # Names that a failure of the suite itself goes by.
 OF_THE_SUITE = ("bail out", "exit", "plan", "results")
 MISUSE = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|runtime error:|"
-                    r"SIGSEGV|SIGBUS|SIGILL|, -(4|7|8|11)$", re.MULTILINE)
+                    r"SIGSEGV|SIGBUS|SIGILL|, -(4|7|8|11)$|"
+                    # What the C library says before it aborts, as an assertion of a test does, too.
+                    r"double free or corruption|(malloc|calloc|realloc|free|malloc_consolidate)\(\): |"
+                    r"munmap_chunk\(\)|corrupted (size|double-linked)|"
+                    r"(stack smashing|buffer overflow) detected", re.MULTILINE)
 
 
 def passes_what_failed(first, second):
