@@ -65,9 +65,24 @@ run_is_idle (const Run *run, gint64 now)
   return now - run->used > RUN_IDLE_MAX;
 }
 
-/* The open run of this name, and how many the agent has. */
+static gboolean
+run_was_opened_by (const Run *run, uid_t uid)
+{
+  return run->initiator[0] != '\0' && run->initiator_uid == uid;
+}
+
+/*
+ * The open run of this name, and how many of the agent's were opened by it, or by the one
+ * @initiator: nobody takes the room of another.
+ */
 static Run *
-runs_find (Runs *runs, uid_t uid, const char *label, const char *part, gint64 now, guint *out_count)
+runs_find (Runs *runs,
+           uid_t uid,
+           const char *label,
+           const char *part,
+           const uid_t *initiator,
+           gint64 now,
+           guint *out_count)
 {
   GHashTableIter iter;
   gpointer value = NULL;
@@ -81,7 +96,8 @@ runs_find (Runs *runs, uid_t uid, const char *label, const char *part, gint64 no
 
       if (run->uid != uid || run_is_idle (run, now))
         continue;
-      count++;
+      if (initiator != NULL ? run_was_opened_by (run, *initiator) : run->initiator[0] == '\0')
+        count++;
       if (strcmp (run->label, label) == 0 && strcmp (run->part, part) == 0)
         found = run;
     }
@@ -139,7 +155,7 @@ runs_open (Runs *runs,
   if (!check_label (label, error))
     return NULL;
 
-  run = runs_find (runs, uid, label, part, now, &count);
+  run = runs_find (runs, uid, label, part, initiator != NULL ? &initiator_uid : NULL, now, &count);
   if (run != NULL && run_is_for (run, initiator, initiator_uid))
     {
       runs_use (runs, uid, run->id, now, NULL);
@@ -151,14 +167,14 @@ runs_open (Runs *runs,
                     "another person opened a run with this label and part");
       return NULL;
     }
-  if (run != NULL && !runs_close (runs, uid, run->id, error))
-    return NULL;
-  if (run == NULL && count >= RUNS_MAX)
+  if (count >= RUNS_MAX)
     {
       us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
-                    "%d runs of this agent are open", RUNS_MAX);
+                    "%d runs of this agent are open that the caller opened", RUNS_MAX);
       return NULL;
     }
+  if (run != NULL && !runs_close (runs, uid, run->id, error))
+    return NULL;
 
   run = g_new0 (Run, 1);
   run->id = random_id ();
@@ -204,12 +220,6 @@ runs_use (Runs *runs, uid_t uid, const char *id, gint64 now, GError **error)
   if (now - run->saved > USED_GRAIN && runs->hooks->save (run, runs->hooks->data, NULL))
     run->saved = now;
   return run;
-}
-
-static gboolean
-run_was_opened_by (const Run *run, uid_t uid)
-{
-  return run->initiator[0] != '\0' && run->initiator_uid == uid;
 }
 
 gboolean

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 #define RUN_LABEL_MAX 200
 #define RUN_LABEL_DEFAULT "default" /* where the agent gives none */
 #define RUN_IDLE_MAX (24 * 60 * 60) /* seconds */
-#define RUNS_MAX 100                /* open runs of one agent */
+#define RUNS_MAX 100                /* open runs of one agent of its own, and of each initiator */
 
 typedef struct
 {

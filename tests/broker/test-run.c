@@ -205,6 +205,7 @@ static void
 test_many (void)
 {
   Runs *runs = runs_new (&hooks);
+  g_autofree char *first = open_as (runs, 2001, "0", "main", NULL, 1000);
   g_autoptr (GError) error = NULL;
 
   for (guint i = 0; i < RUNS_MAX; i++)
@@ -215,6 +216,24 @@ test_many (void)
   g_assert_null (runs_open (runs, 2001, "more", "main", NULL, 0, 1000, &error));
   g_assert_true (us_error_has_reason (error, US_REASON_LIMIT));
   g_free (open_as (runs, 2002, "more", "main", NULL, 1000));
+  g_clear_error (&error);
+  /* An agent keeps nobody from opening one for it, nor does anybody keep another from that. */
+  for (guint i = 0; i < RUNS_MAX; i++)
+    {
+      g_autofree char *label = g_strdup_printf ("for %u", i);
+
+      g_free (open_as (runs, 2001, label, "main", "hr.jones", 1000));
+    }
+  g_assert_null (runs_open (runs, 2001, "for more", "main", "hr.jones", 3001, 1000, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_LIMIT));
+  /* Nor is one that it opened closed for one that cannot be. */
+  g_clear_error (&error);
+  g_assert_null (runs_open (runs, 2001, "0", "main", "hr.jones", 3001, 1000, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_LIMIT));
+  g_clear_error (&error);
+  g_assert_cmpstr (runs_open (runs, 2001, "0", "main", NULL, 0, 1000, &error), ==, first);
+  g_assert_nonnull (runs_open (runs, 2001, "of another", "main", "hr.kim", 3002, 1000, &error));
+  g_assert_no_error (error);
   /* Those that were idle for a day do not count. */
   g_free (open_as (runs, 2001, "more", "main", NULL, 1001 + DAY));
   runs_free (runs);
