@@ -14,6 +14,7 @@
 #include "service/launcher/closing.h"
 #include "service/launcher/ends.h"
 #include "service/launcher/look.h"
+#include "service/launcher/running.h"
 #include "service/launcher/unit.h"
 
 #include <errno.h>
@@ -25,11 +26,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define SYSTEMD "org.freedesktop.systemd1"
-#define SYSTEMD_PATH "/org/freedesktop/systemd1"
-#define MANAGER SYSTEMD ".Manager"
-#define PROPERTIES "org.freedesktop.DBus.Properties"
-#define TIMEOUT_MS (60 * 1000)
 #define LAUNCHES_MAX 64
 #define LAUNCHES_UID_MAX 16
 /* What systemd says of a command that did not come to run, the first that it cannot be executed. */
@@ -45,20 +41,16 @@ struct Launch
   Order *order;
   Look *look; /* (nullable): while files are looked at */
   uid_t uid;
-  char *id, *unit, *path, *folder;
+  char *id, *unit, *folder;
   int master, slave; /* of the terminal */
   int link, link_far;
   guint link_source;
-  guint timer; /* until it must have started */
-  guint news;  /* of the unit, from systemd */
+  guint timer;      /* until it must have started */
+  guint caller;     /* whether whoever called is there, until it is answered */
+  Running *running; /* (nullable): once systemd was asked to start it */
   gint32 code, status;
-  gboolean is_ready;   /* to be started */
-  gboolean is_started; /* systemd was asked to */
-  gboolean is_looked_at;
-  gboolean look_again;
+  gboolean is_ready; /* to be started */
 };
-
-static void launch_look (Launch *launch);
 
 Launch *
 launch_ref (Launch *launch)
@@ -79,34 +71,20 @@ launch_unref (Launch *launch)
   order_free (launch->order);
   g_free (launch->id);
   g_free (launch->unit);
-  g_free (launch->path);
   g_free (launch->folder);
   g_free (launch);
 }
 
-/* --- calls to systemd --- */
-
-static void
-call_systemd (Launch *launch,
-              const char *path,
-              const char *interface,
-              const char *member,
-              GVariant *body,
-              const char *reply_type,
-              GAsyncReadyCallback done)
-{
-  g_dbus_connection_call (launch->launches->bus, SYSTEMD, path, interface, member, body,
-                          G_VARIANT_TYPE (reply_type), G_DBUS_CALL_FLAGS_NO_AUTO_START, TIMEOUT_MS,
-                          NULL, done, done != NULL ? launch_ref (launch) : NULL);
-}
-
-static GVariant *
-finish_call (GObject *source, GAsyncResult *result, GError **error)
-{
-  return g_dbus_connection_call_finish (G_DBUS_CONNECTION (source), result, error);
-}
-
 /* --- the end --- */
+
+/* Whoever called waits no more. */
+static void
+launch_reply (Launch *launch, GVariant *body, GUnixFDList *fds, const GError *error)
+{
+  g_clear_handle_id (&launch->timer, g_source_remove);
+  g_clear_handle_id (&launch->caller, g_bus_unwatch_name);
+  mechanism_call_answer (g_steal_pointer (&launch->call), body, fds, error);
+}
 
 /* Takes away what was made for it.  The last that happens to a launch. */
 static void
@@ -114,18 +92,12 @@ launch_forget (Launch *launch)
 {
   Launches *launches = launch->launches;
 
+  /* It may have ended while polkit was asked whether it may be. */
   if (launches == NULL)
     return;
-  if (launch->is_started)
-    call_systemd (launch, SYSTEMD_PATH, MANAGER, "UnrefUnit", g_variant_new ("(s)", launch->unit),
-                  "()", NULL);
-  if (launch->news != 0)
-    g_dbus_connection_signal_unsubscribe (launches->bus, launch->news);
-  if (launch->link_source != 0)
-    g_source_remove (launch->link_source);
-  g_clear_handle_id (&launch->timer, g_source_remove);
+  g_clear_pointer (&launch->running, running_free);
+  g_clear_handle_id (&launch->link_source, g_source_remove);
   g_clear_pointer (&launch->look, look_cancel);
-  launch->news = launch->link_source = 0;
   fd_clear (&launch->link);
   fd_clear (&launch->master);
   fd_clear (&launch->slave);
@@ -143,7 +115,7 @@ launch_fail (Launch *launch, const GError *error)
 
   launch_forget (launch);
   if (launch->call != NULL)
-    mechanism_call_answer (g_steal_pointer (&launch->call), NULL, NULL, error);
+    launch_reply (launch, NULL, NULL, error);
 }
 
 static void launch_answer (Launch *launch);
@@ -193,113 +165,37 @@ launch_finish (Launch *launch)
     closing_begin (bus, launch->order, launch->id);
 }
 
-static gboolean
-read_number (GObject *source, GAsyncResult *result, gint32 *out)
-{
-  g_autoptr (GVariant) reply = finish_call (source, result, NULL);
-  g_autoptr (GVariant) value = NULL;
-
-  if (reply == NULL)
-    return FALSE;
-  g_variant_get (reply, "(v)", &value);
-  if (!g_variant_is_of_type (value, G_VARIANT_TYPE_INT32))
-    return FALSE;
-  *out = g_variant_get_int32 (value);
-  return TRUE;
-}
-
 static void
-on_status (GObject *source, GAsyncResult *result, gpointer data)
+on_ended (gint32 code, gint32 status, gpointer data)
 {
-  g_autoptr (Launch) launch = data;
+  Launch *launch = data;
 
-  if (!read_number (source, result, &launch->status))
-    launch->code = 0;
+  launch->code = code;
+  launch->status = status;
   launch_finish (launch);
 }
 
+/* Whoever waits for it waits no more, and it is stopped: it must not start without them. */
 static void
-ask_property (Launch *launch, const char *interface, const char *name, GAsyncReadyCallback done)
+launch_give_up (Launch *launch, const GError *error)
 {
-  call_systemd (launch, launch->path, PROPERTIES, "Get", g_variant_new ("(ss)", interface, name),
-                "(v)", done);
-}
-
-static void
-on_code (GObject *source, GAsyncResult *result, gpointer data)
-{
-  g_autoptr (Launch) launch = data;
-
-  if (launch->launches == NULL)
-    return;
-  if (read_number (source, result, &launch->code))
-    ask_property (launch, SYSTEMD ".Service", "ExecMainStatus", on_status);
-  else
-    launch_finish (launch);
-}
-
-/* Nothing but this says that it is not there any more. */
-static gboolean
-is_unknown (const GError *error)
-{
-  g_autofree char *name = g_dbus_error_get_remote_error (error);
-
-  return g_strcmp0 (name, SYSTEMD ".NoSuchUnit") == 0 ||
-         g_error_matches (error, G_DBUS_ERROR, G_DBUS_ERROR_UNKNOWN_OBJECT);
-}
-
-static void
-on_state (GObject *source, GAsyncResult *result, gpointer data)
-{
-  g_autoptr (Launch) launch = data;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GVariant) reply = finish_call (source, result, &error);
-  g_autoptr (GVariant) value = NULL;
-  const char *state = "";
-
-  if (launch->launches == NULL)
-    return;
-  launch->is_looked_at = FALSE;
-  if (reply == NULL)
-    state = is_unknown (error) ? "inactive" : "";
-  if (reply != NULL)
-    g_variant_get (reply, "(v)", &value);
-  if (value != NULL && g_variant_is_of_type (value, G_VARIANT_TYPE_STRING))
-    state = g_variant_get_string (value, NULL);
-  if (strcmp (state, "inactive") == 0 || strcmp (state, "failed") == 0)
-    ask_property (launch, SYSTEMD ".Service", "ExecMainCode", on_code);
-  else if (launch->look_again || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
-    launch_look (launch);
-}
-
-/* Whether it has ended.  A state is asked for, never taken from a signal. */
-static void
-launch_look (Launch *launch)
-{
-  launch->look_again = launch->is_looked_at;
-  if (launch->is_looked_at || !launch->is_started)
-    return;
-  launch->is_looked_at = TRUE;
-  ask_property (launch, SYSTEMD ".Unit", "ActiveState", on_state);
-}
-
-static void
-on_stopped (GObject *source, GAsyncResult *result, gpointer data)
-{
-  g_autoptr (Launch) launch = data;
-  g_autoptr (GVariant) reply = finish_call (source, result, NULL);
-
-  /* Without a reply there is nothing to stop: it has ended. */
-  if (reply == NULL && launch->launches != NULL)
-    launch_look (launch);
+  if (launch->running == NULL)
+    {
+      launch_fail (launch, error);
+      return;
+    }
+  running_stop (launch->running);
+  if (launch->call != NULL)
+    launch_reply (launch, NULL, NULL, error);
 }
 
 void
 launch_stop (Launch *launch)
 {
-  if (launch->is_started)
-    call_systemd (launch, SYSTEMD_PATH, MANAGER, "StopUnit",
-                  g_variant_new ("(ss)", launch->unit, "replace"), "(o)", on_stopped);
+  g_autoptr (GError) error = NULL;
+
+  us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_CLOSED, "it was ended before it began");
+  launch_give_up (launch, error);
 }
 
 /* Whoever had it started has nothing to say: this is their end. */
@@ -325,57 +221,44 @@ launch_answer (Launch *launch)
 
   if (link < 0)
     {
-      launch_stop (launch);
       us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "too many files");
-      mechanism_call_answer (g_steal_pointer (&launch->call), NULL, NULL, error);
+      launch_give_up (launch, error);
       return;
     }
   fd_clear (&launch->master);
   fd_clear (&launch->link_far);
   fd_clear (&launch->slave);
-  g_clear_handle_id (&launch->timer, g_source_remove);
   launch->link_source =
       g_unix_fd_add (launch->link, G_IO_IN | G_IO_HUP | G_IO_ERR, on_link, launch);
-  mechanism_call_answer (g_steal_pointer (&launch->call),
-                         g_variant_new ("(shh)", launch->id, master, link), fds, NULL);
-}
-
-/* Whoever waits for it waits no more, and it is stopped: it must not start without them. */
-static void
-launch_give_up (Launch *launch)
-{
-  g_autoptr (GError) error = NULL;
-
-  if (launch->call == NULL)
-    return;
-  us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
-                "systemd has not started it within %u seconds",
-                launch->launches->config->start_seconds);
-  launch_stop (launch);
-  mechanism_call_answer (g_steal_pointer (&launch->call), NULL, NULL, error);
+  launch_reply (launch, g_variant_new ("(shh)", launch->id, master, link), fds, NULL);
 }
 
 static gboolean
 on_late (gpointer data)
 {
   Launch *launch = data;
+  g_autoptr (GError) error = NULL;
 
   launch->timer = 0;
-  launch_give_up (launch);
+  us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                "systemd has not started it within %u seconds",
+                launch->launches->config->start_seconds);
+  launch_give_up (launch, error);
   return G_SOURCE_REMOVE;
 }
 
-/* systemd says that something about the unit has changed. */
+/* What nobody waits for does not begin. */
 static void
-on_news (GDBusConnection *bus,
-         const char *sender,
-         const char *path,
-         const char *interface,
-         const char *member,
-         GVariant *body,
-         gpointer data)
+on_no_caller (GDBusConnection *bus, const char *name, gpointer data)
 {
-  launch_look (data);
+  Launch *launch = data;
+  g_autoptr (GError) error = NULL;
+
+  if (launch->call == NULL)
+    return;
+  us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "whoever called is gone");
+  fd_clear (&launch->link_far);
+  launch_give_up (launch, error);
 }
 
 void
@@ -393,48 +276,35 @@ launches_job (Launches *launches, const char *unit, const char *result)
         continue;
       if (launch->call != NULL && strcmp (result, "done") == 0)
         launch_answer (launch);
-      launch_look (launch);
+      if (launch->running != NULL)
+        running_look (launch->running);
       return;
     }
 }
 
+/* An error does not say that nothing runs, least of all one by the bus. */
 static void
-on_started (GObject *source, GAsyncResult *result, gpointer data)
+on_doubtful (const char *why, gpointer data)
 {
-  g_autoptr (Launch) launch = data;
-  g_autoptr (GError) reason = NULL, error = NULL;
-  g_autoptr (GVariant) reply = finish_call (source, result, &reason);
+  g_autoptr (GError) error = NULL;
 
-  if (reply != NULL || launch->launches == NULL)
-    return;
-  /* It may do it yet. */
-  if (!g_dbus_error_is_remote_error (reason))
-    {
-      launch_give_up (launch);
-      return;
-    }
-  g_dbus_error_strip_remote_error (reason);
   us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "systemd does not start it: %s",
-                reason->message);
-  launch_fail (launch, error);
+                why);
+  launch_give_up (data, error);
 }
 
 static void
 launch_start (Launch *launch)
 {
-  Launches *launches = launch->launches;
-  GDBusConnection *bus = launches->bus;
+  static const RunningHooks hooks = { .doubtful = on_doubtful, .ended = on_ended };
+  const Launches *launches = launch->launches;
+  const LauncherConfig *config = launches->config;
   const char *tty = ptsname (launch->master);
-  GVariant *properties = unit_properties (launch->order, launches->config->unit, tty);
 
-  launch->is_started = TRUE;
-  launch->timer = g_timeout_add_seconds (launches->config->start_seconds, on_late, launch);
-  launch->news = g_dbus_connection_signal_subscribe (bus, SYSTEMD, PROPERTIES, "PropertiesChanged",
-                                                     launch->path, NULL, G_DBUS_SIGNAL_FLAGS_NONE,
-                                                     on_news, launch, NULL);
-  call_systemd (launch, SYSTEMD_PATH, MANAGER, "StartTransientUnit",
-                g_variant_new ("(ss@a(sv)a(sa(sv)))", launch->unit, "fail", properties, NULL),
-                "(o)", on_started);
+  launch->timer = g_timeout_add_seconds (config->start_seconds, on_late, launch);
+  launch->running = running_start (launches->bus, launch->unit,
+                                   unit_properties (launch->order, config->unit, tty),
+                                   config->again_seconds, &hooks, launch);
 }
 
 static gboolean
@@ -504,7 +374,6 @@ launch_new (Launches *launches, MechanismCall *call, Order *order)
   launch->uid = call->uid;
   launch->id = hex_encode (random, sizeof random);
   launch->unit = g_strdup_printf ("undersign-launch-%s.service", launch->id);
-  launch->path = unit_path (launch->unit);
   launch->folder = g_build_filename (launches->config->runtime_dir, launch->id, NULL);
   launch->master = launch->slave = launch->link = launch->link_far = -1;
   return launch;
@@ -582,6 +451,10 @@ launch_begin (Launches *launches, MechanismCall *call, Order *order)
     launch->look = begin_look (launch, &error);
   if (launch->look == NULL)
     launch_fail (launch, error);
+  else
+    launch->caller = g_bus_watch_name_on_connection (
+        launches->bus, call->sender, G_BUS_NAME_WATCHER_FLAGS_NONE, NULL, on_no_caller,
+        launch_ref (launch), (GDestroyNotify) launch_unref);
 }
 
 const char *
@@ -612,8 +485,8 @@ launches_look (Launches *launches)
       g_autoptr (Launch) launch = launch_ref (link->data);
       g_autoptr (GError) error = NULL;
 
-      if (launch->is_started)
-        launch_look (launch);
+      if (launch->running != NULL)
+        running_look (launch->running);
       else if (launches->has_news && launch->is_ready)
         launch_start (launch);
       else if (!check_systemd (launches, &error))

@@ -22,7 +22,6 @@
 #define SYSTEMD_PATH "/org/freedesktop/systemd1"
 #define MANAGER SYSTEMD ".Manager"
 #define BODY_MAX (ORDER_COMMAND_BYTES_MAX + 64 * 1024)
-#define SUBSCRIBE_MS 60000
 
 typedef struct
 {
@@ -217,9 +216,9 @@ on_systemd (GDBusConnection *bus, const char *name, const char *owner, gpointer 
   Launcher *launcher = data;
 
   mechanism_hear (launcher->mechanism, owner);
-  g_dbus_connection_call (bus, owner, SYSTEMD_PATH, MANAGER, "Subscribe", NULL, NULL,
-                          G_DBUS_CALL_FLAGS_NO_AUTO_START, SUBSCRIBE_MS, NULL, on_subscribed,
-                          launcher);
+  g_dbus_connection_call (
+      bus, owner, SYSTEMD_PATH, MANAGER, "Subscribe", NULL, NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START,
+      (int) launcher->launches.config->start_seconds * 1000, NULL, on_subscribed, launcher);
 }
 
 /* It is not there, or it starts itself anew and is there soon. */

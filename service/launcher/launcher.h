@@ -23,6 +23,7 @@ typedef struct
   guint interactive_seconds; /* and with one */
   guint look_seconds;        /* how long the file systems of homes and shares may take */
   guint start_seconds;       /* how long systemd may take */
+  guint again_seconds;       /* after which it is told once more what it has not answered */
   guint idle_seconds;
 } LauncherConfig;
 

@@ -21,6 +21,7 @@ main (int argc, char **argv)
     .interactive_seconds = 120,
     .look_seconds = 20,
     .start_seconds = 60,
+    .again_seconds = 10,
     .idle_seconds = 60,
   };
   int status = 2;

@@ -24,6 +24,7 @@ main (int argc, char **argv)
     .runtime_dir = runtime,
     .policy = { .data_dir = data, .config_dir = config, .module_dir = modules, .owner = getuid () },
     .look_seconds = 600,
+    .again_seconds = 1,
     .idle_seconds = 600,
   };
 

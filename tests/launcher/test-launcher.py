@@ -25,7 +25,7 @@ from undersign_test import private_bus, tap, world  # noqa: E402
 NAME, PATH = "org.undersign1.Launcher", "/org/undersign1/Launcher"
 POLKIT, POLKIT_PATH = "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority"
 SYSTEMD, SYSTEMD_PATH = "org.freedesktop.systemd1", "/org/freedesktop/systemd1"
-MANAGER = Gio.DBusNodeInfo.new_for_xml("""<node>
+INTERFACES = Gio.DBusNodeInfo.new_for_xml("""<node>
   <interface name="org.freedesktop.systemd1.Manager">
     <method name="Subscribe"/>
     <method name="StartTransientUnit">
@@ -38,10 +38,21 @@ MANAGER = Gio.DBusNodeInfo.new_for_xml("""<node>
       <arg type="o" direction="out"/>
     </method>
     <method name="UnrefUnit"><arg type="s" direction="in"/></method>
+    <signal name="JobRemoved">
+      <arg type="u"/><arg type="o"/><arg type="s"/><arg type="s"/>
+    </signal>
   </interface>
-</node>""").interfaces[0]
+  <interface name="org.freedesktop.systemd1.Unit">
+    <property name="ActiveState" type="s" access="read"/>
+  </interface>
+</node>""").interfaces
+MANAGER, UNIT = INTERFACES
 AGENT = "[Agent]\nSummary=A test\nUser=games\nOwner={owner}\n"
 DAEMON = sys.argv[1]
+
+
+def unit_path(unit):
+    return f"{SYSTEMD_PATH}/unit/" + "".join(c if c.isalnum() else f"_{ord(c):02x}" for c in unit)
 
 
 def connect(address):
@@ -51,14 +62,16 @@ def connect(address):
 
 
 class Systemd(threading.Thread):
-    """Takes calls and starts nothing: no job of it is ever done."""
+    """Takes calls and starts nothing: no job of it is ever done but where a test says so."""
 
-    def __init__(self, address, deaf=()):
+    def __init__(self, address, deaf=(), errors=()):
+        """Answers no call of a name in @deaf, and the first of each in @errors by what they say."""
         super().__init__(daemon=True)
-        self.address, self.deaf = address, deaf
+        self.address, self.deaf, self.errors = address, deaf, dict(errors)
         self.calls, self.unanswered = [], []
+        self.states = {}
         self.ready = threading.Event()
-        self.loop = None
+        self.loop = self.bus = None
         self.start()
         self.ready.wait()
 
@@ -66,39 +79,64 @@ class Systemd(threading.Thread):
         context = GLib.MainContext()
         context.push_thread_default()
         self.loop = GLib.MainLoop(context)
-        bus = connect(self.address)
-        bus.register_object(SYSTEMD_PATH, MANAGER, self.call, None, None)
-        bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                      "RequestName", GLib.Variant("(su)", (SYSTEMD, 0)), None,
-                      Gio.DBusCallFlags.NONE, 120000, None)
+        self.bus = connect(self.address)
+        self.bus.register_object(SYSTEMD_PATH, MANAGER, self.call, None, None)
+        self.bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                           "RequestName", GLib.Variant("(su)", (SYSTEMD, 0)), None,
+                           Gio.DBusCallFlags.NONE, 120000, None)
         self.ready.set()
         self.loop.run()
-        bus.close_sync(None)
+        self.bus.close_sync(None)
 
     def call(self, _bus, _sender, _path, _interface, member, body, invocation):
-        self.calls.append((member, body.get_child_value(0).get_string() if member != "Subscribe"
-                           else ""))
-        if member in self.deaf:
+        unit = body.get_child_value(0).get_string() if member != "Subscribe" else ""
+        if member == "StartTransientUnit":
+            self.states[unit] = "activating"
+            self.bus.register_object(unit_path(unit), UNIT, None, self.get, None)
+        self.calls.append((member, unit))
+        if member in self.errors:
+            invocation.return_dbus_error(self.errors.pop(member), "as the test has it")
+        elif member in self.deaf:
             self.unanswered.append(invocation)
-            return
-        job = GLib.Variant("(o)", (f"{SYSTEMD_PATH}/job/1",))
-        invocation.return_value(job if member in ("StartTransientUnit", "StopUnit") else None)
+        else:
+            job = GLib.Variant("(o)", (f"{SYSTEMD_PATH}/job/1",))
+            invocation.return_value(job if member in ("StartTransientUnit", "StopUnit") else None)
+
+    def get(self, _bus, _sender, path, _interface, _key):
+        return GLib.Variant("s", next(state for unit, state in self.states.items()
+                                      if unit_path(unit) == path))
+
+    def turns(self, unit, state):
+        """And says so."""
+        self.states[unit] = state
+        self.bus.emit_signal(None, unit_path(unit), "org.freedesktop.DBus.Properties",
+                             "PropertiesChanged",
+                             GLib.Variant("(sa{sv}as)", (f"{SYSTEMD}.Unit", {}, [])))
+
+    def does_job(self, unit):
+        self.states[unit] = "active"
+        self.bus.emit_signal(None, SYSTEMD_PATH, f"{SYSTEMD}.Manager", "JobRemoved",
+                             GLib.Variant("(uoss)", (1, f"{SYSTEMD_PATH}/job/1", unit, "done")))
+
+    def units_of(self, member, number=1):
+        """What the calls of that name were about, once there are so many."""
+        world.wait_until(lambda: [name for name, _ in self.calls].count(member) >= number,
+                         f"{member} was called {number} times", 60)
+        return [unit for name, unit in self.calls if name == member]
 
     def unit_of(self, member):
-        """What the first call of that name was about, once there is one."""
-        world.wait_until(lambda: member in [name for name, _ in self.calls], f"{member} was called",
-                         60)
-        return next(unit for name, unit in self.calls if name == member)
+        return self.units_of(member)[0]
 
 
 class Base(private_bus.BusTest):
     checked = ("daemon",)
     # Nothing is to time out but where a test says so, on the slowest machine.
     authorise_seconds, start_seconds = 100, 600
-    deaf = ()
+    deaf, errors = (), ()
 
     def setUp(self):
         super().setUp()
+        self.replies = []
         for name in ("config", "config/agents", "data", "modules"):
             os.mkdir(f"{self.folder}/{name}", 0o700)
         self.write_agent("man")
@@ -107,7 +145,7 @@ class Base(private_bus.BusTest):
                               "polkitd"], lambda: self.owned(POLKIT),
                    {"DBUS_SYSTEM_BUS_ADDRESS": self.address})
         self.mock("SetAllowed", "(as)", (["org.undersign1.launch", "org.undersign1.launch-own"],))
-        self.systemd = Systemd(self.address, self.deaf)
+        self.systemd = Systemd(self.address, self.deaf, self.errors)
         self.addCleanup(self.systemd.join)
         self.addCleanup(self.systemd.loop.quit)
         self.daemon = self.start("daemon", [DAEMON, self.address, self.folder,
@@ -123,20 +161,46 @@ class Base(private_bus.BusTest):
                                   GLib.Variant(signature, value) if signature else None, None,
                                   Gio.DBusCallFlags.NONE, 120000, None).unpack()
 
-    def launch(self, agent="games"):
-        """A queue in which the answer is, once there is one."""
+    def ask(self, member, *body):
+        """A queue in which the answer is, once there is one; what comes with it stays open."""
         answers = queue.Queue()
-        message = Gio.DBusMessage.new_method_call(NAME, PATH, NAME, "Launch")
-        message.set_body(GLib.Variant("(sasa{sv})", (agent, ["true"], {})))
+        message = Gio.DBusMessage.new_method_call(NAME, PATH, NAME, member)
+        if body:
+            message.set_body(GLib.Variant(*body))
 
-        def ask():
+        def wait():
             reply, _ = connect(self.address).send_message_with_reply_sync(
                 message, Gio.DBusSendMessageFlags.NONE, 300000, None)
+            self.replies.append(reply)
+            value = reply.get_body().unpack() if reply.get_body() else ()
             answers.put((reply.get_error_name().removeprefix(raw.ERROR),
-                         reply.get_body().unpack()[0].partition(":")[0])
-                        if reply.get_message_type() == Gio.DBusMessageType.ERROR else "launched")
-        threading.Thread(target=ask, daemon=True).start()
+                         value[0].partition(":")[0])
+                        if reply.get_message_type() == Gio.DBusMessageType.ERROR else value)
+        threading.Thread(target=wait, daemon=True).start()
         return answers
+
+    def launch(self, agent="games"):
+        return self.ask("Launch", "(sasa{sv})", (agent, ["true"], {}))
+
+    def caller(self):
+        """Whoever has sent a call for a launch."""
+        caller = connect(self.address)
+        message = Gio.DBusMessage.new_method_call(NAME, PATH, NAME, "Launch")
+        message.set_body(GLib.Variant("(sasa{sv})", ("games", ["true"], {})))
+        caller.send_message(message, Gio.DBusSendMessageFlags.NONE)
+        return caller
+
+    def end(self, number):
+        return self.ask("End", "(s)", (number,))
+
+    def listed(self):
+        """The ids of the commands that there are."""
+        return [found[0] for found in self.ask("List").get(timeout=300)[0]]
+
+    def id_listed(self):
+        """Of a command that is on its way."""
+        world.wait_until(self.listed, "it is on its way", 60)
+        return self.listed()[0]
 
     def polkit_hangs(self):
         self.mock("SimulateHang", "(b)", (True,))
@@ -205,6 +269,106 @@ class Ends(Base):
         self.assertEqual(answers.get(timeout=300), ("Unavailable", "unreachable"))
         self.assertEqual(self.daemon.wait(120), 0)
         self.assertEqual(os.listdir(f"{self.folder}/runtime"), [])
+
+
+class Ended(Base):
+    def test_it_ends_while_polkit_is_asked_whether_it_may(self):
+        answers = self.launch()
+        unit = self.systemd.unit_of("StartTransientUnit")
+        self.systemd.does_job(unit)
+        number = answers.get(timeout=300)[0]
+        self.mock("SimulateHang", "(b)", (True,))
+        several = [self.end(number) for _ in range(3)]
+        world.wait_until(lambda: self.mock("HaveHangingCalls")[0], "polkit is asked")
+        self.systemd.turns(unit, "inactive")
+        self.systemd.unit_of("UnrefUnit")
+        self.polkit_answers()
+        for answer in several:
+            self.assertIn(answer.get(timeout=300), ((), ("NotFound", "not-found")))
+        self.assertEqual(self.listed(), [])
+
+    def test_what_has_not_begun_never_does(self):
+        answers = self.launch()
+        unit = self.systemd.unit_of("StartTransientUnit")
+        self.assertEqual(self.end(self.id_listed()).get(timeout=300), ())
+        self.assertEqual(answers.get(timeout=300), ("Unavailable", "closed"))
+        self.assertEqual(self.systemd.unit_of("StopUnit"), unit)
+        self.systemd.turns(unit, "inactive")
+        self.systemd.unit_of("UnrefUnit")
+
+
+class Waits(Base):
+    """systemd has not said yet that it will say what becomes of units: nothing is started."""
+
+    deaf = ("Subscribe",)
+
+    def begins_without(self, number):
+        """Another command is started, now that it may be, and the one of @number is not."""
+        self.systemd.deaf = ()
+        self.systemd.unanswered.pop().return_value(None)
+        answers = self.launch()
+        unit = self.systemd.unit_of("StartTransientUnit")
+        self.assertNotIn(number, unit)
+        self.systemd.does_job(unit)
+        self.assertIn(answers.get(timeout=300)[0], unit)
+        self.assertEqual(self.systemd.units_of("StartTransientUnit"), [unit])
+
+    def test_what_has_not_begun_never_does(self):
+        answers = self.launch()
+        number = self.id_listed()
+        self.assertEqual(self.end(number).get(timeout=300), ())
+        self.begins_without(number)
+        self.assertEqual(answers.get(timeout=300), ("Unavailable", "closed"))
+
+    def test_whoever_wanted_it_is_gone(self):
+        caller = self.caller()
+        number = self.id_listed()
+        caller.close_sync(None)
+        world.wait_until(lambda: not self.listed(), "it is no more", 60)
+        self.begins_without(number)
+
+
+class Gone(Base):
+    def test_whoever_wanted_it_is_gone(self):
+        caller = self.caller()
+        unit = self.systemd.unit_of("StartTransientUnit")
+        caller.close_sync(None)
+        self.assertEqual(self.systemd.unit_of("StopUnit"), unit)
+        self.systemd.turns(unit, "inactive")
+        self.systemd.unit_of("UnrefUnit")
+
+
+class NoStart(Base):
+    """It may have been started: the bus says this of a systemd that starts itself anew."""
+
+    errors = (("StartTransientUnit", "org.freedesktop.DBus.Error.NoReply"),)
+
+    def test_what_may_have_been_started_is_stopped(self):
+        self.assertEqual(self.launch().get(timeout=300), ("Unavailable", "internal"))
+        self.assertEqual(self.systemd.unit_of("StopUnit"),
+                         self.systemd.unit_of("StartTransientUnit"))
+        self.assertNotIn("UnrefUnit", [name for name, _ in self.systemd.calls])
+
+
+class NoStop(Base):
+    """The command runs on: that it is to end is not said once only."""
+
+    errors = (("StopUnit", "org.freedesktop.DBus.Error.NoReply"),)
+
+    def test_a_stop_is_said_until_it_has_ended(self):
+        answers = self.launch()
+        unit = self.systemd.unit_of("StartTransientUnit")
+        self.systemd.does_job(unit)
+        number = answers.get(timeout=300)[0]
+        self.assertEqual(self.end(number).get(timeout=300), ())
+        self.assertEqual(self.systemd.units_of("StopUnit", 3)[:3], [unit] * 3)
+        self.assertEqual(self.listed(), [number])
+        self.systemd.turns(unit, "inactive")
+        self.systemd.unit_of("UnrefUnit")
+
+
+class DeafToStops(NoStop):
+    deaf, errors = ("StopUnit",), ()
 
 
 if __name__ == "__main__":
