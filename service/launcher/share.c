@@ -189,21 +189,74 @@ check_home (const char *path, const struct statx *status, const char *home, GErr
   return TRUE;
 }
 
-/* What makes .git read-only would go to where a link leads. */
+/* The kind of what is there, 0 for nothing; FALSE where it cannot be looked at. */
 static gboolean
-check_git (const Share *share, GError **error)
+find_kind (const Share *share, const char *name, mode_t *out, GError **error)
 {
   struct statx status;
 
+  *out = 0;
+  if (statx (share->fd, name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_TYPE, &status) == 0)
+    *out = status.stx_mode & S_IFMT;
+  else if (errno != ENOENT && errno != ENOTDIR)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "cannot look at %s/%s: %s",
+                         share->path, name, g_strerror (errno));
+  return TRUE;
+}
+
+static gboolean
+refuse_git (const Share *share, const char *name, const char *what, GError **error)
+{
+  return us_error_set (
+      error, US_ERROR_REFUSED, US_REASON_BAD_SHARE,
+      "%s%s is %s, and what git runs of it cannot be kept from the agent: share it "
+      "with :ro, or with :git where the agent may have all of it",
+      share->path, name, what);
+}
+
+/* git takes a folder for a repository by these, where there is no .git. */
+static gboolean
+check_bare (const Share *share, GError **error)
+{
+  mode_t head = 0, common = 0, objects = 0, refs = 0;
+
+  if (!find_kind (share, "HEAD", &head, error) || !find_kind (share, "commondir", &common, error) ||
+      !find_kind (share, "objects", &objects, error) || !find_kind (share, "refs", &refs, error))
+    return FALSE;
+  return head == 0 || (common == 0 && (objects == 0 || refs == 0)) ||
+         refuse_git (share, "", "a repository without .git", error);
+}
+
+/*
+ * What makes .git read-only holds for that folder: not for where a link, a file or commondir leads,
+ * which may be in the share, nor for a share that is a repository itself.
+ */
+static gboolean
+check_git (const Share *share, GError **error)
+{
+  static const char *const inside[] = { ".git/config", ".git/config.worktree", ".git/hooks" };
+  mode_t kind = 0;
+
   if (share->access != SHARE_READ_WRITE)
     return TRUE;
-  if (statx (share->fd, ".git", AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_TYPE, &status) != 0)
-    return errno == ENOENT ||
-           us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "cannot look at %s/.git: %s",
-                         share->path, g_strerror (errno));
-  return !S_ISLNK (status.stx_mode) ||
-         us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE,
-                       "%s/.git is a link, which cannot be kept from the agent", share->path);
+  if (!find_kind (share, ".git", &kind, error))
+    return FALSE;
+  if (kind == 0)
+    return check_bare (share, error);
+  if (kind != S_IFDIR)
+    return refuse_git (share, "/.git", "no folder", error);
+  if (!find_kind (share, ".git/commondir", &kind, error))
+    return FALSE;
+  if (kind != 0)
+    return refuse_git (share, "/.git", "a part of another", error);
+  for (guint i = 0; i < G_N_ELEMENTS (inside); i++)
+    {
+      if (!find_kind (share, inside[i], &kind, error))
+        return FALSE;
+      if (kind == S_IFLNK)
+        return refuse_git (share, "/.git", "in part a link", error);
+    }
+  return TRUE;
 }
 
 gboolean

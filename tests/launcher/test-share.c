@@ -4,9 +4,11 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/fd.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Both looks at a folder, as one. */
@@ -95,20 +97,80 @@ test_refused (Fixture *fixture, gconstpointer data)
   g_rmdir (control);
 }
 
-/* It would lead what makes .git read-only to somewhere else. */
+static void
+assert_project (Fixture *fixture, ShareAccess access, gboolean good)
+{
+  g_autoptr (GError) error = NULL;
+  autofd fd = open (fixture->project, O_PATH);
+  const Share share = { .fd = fd, .access = access, .path = fixture->project };
+
+  g_assert_cmpint (share_look (&share, getuid (), fixture->home, &error), ==, good);
+  g_assert_true (good || us_error_has_reason (error, US_REASON_BAD_SHARE));
+  /* Who is refused is told what else there is. */
+  g_assert_true (
+      good || (strstr (error->message, ":git") != NULL && strstr (error->message, ":ro") != NULL));
+}
+
+/* Makes what @names say: "a/" a folder, "a>" a link, "a" a file; or takes it away again. */
+static void
+make_files (Fixture *fixture, const char *const *names, gboolean away)
+{
+  const guint n = g_strv_length ((char **) names);
+
+  for (guint i = 0; i < n; i++)
+    {
+      const char *name = names[away ? n - 1 - i : i];
+      const gsize len = strcspn (name, ">");
+      g_autofree char *plain = g_strndup (name, len);
+      g_autofree char *path = g_build_filename (fixture->project, plain, NULL);
+
+      if (away)
+        g_assert_cmpint (g_remove (path), ==, 0);
+      else if (name[len] == '>')
+        g_assert_cmpint (symlink ("elsewhere", path), ==, 0);
+      else if (g_str_has_suffix (name, "/"))
+        g_assert_cmpint (g_mkdir (path, 0700), ==, 0);
+      else
+        g_assert_true (g_file_set_contents (path, "gitdir: ./.bare\n", -1, NULL));
+    }
+}
+
+/* What leads to somewhere else, from .git or from its place, stays the agent's to write. */
 static void
 test_git (Fixture *fixture, gconstpointer data)
 {
-  g_autofree char *git = g_build_filename (fixture->project, ".git", NULL);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Share) share = NULL;
+  static const struct
+  {
+    const char *names[4];
+    gboolean good;
+  } cases[] = {
+    { { ".git>" }, FALSE },
+    { { ".git" }, FALSE },
+    { { ".git", ".bare/" }, FALSE },
+    { { ".git/", ".git/commondir" }, FALSE },
+    { { ".git/", ".git/commondir>" }, FALSE },
+    { { ".git/", ".git/hooks>" }, FALSE },
+    { { ".git/", ".git/config>" }, FALSE },
+    { { ".git/", ".git/config.worktree>" }, FALSE },
+    { { "HEAD", "objects/", "refs/" }, FALSE },
+    { { "HEAD>", "objects>", "refs>" }, FALSE },
+    { { ".git/", ".git/config", ".git/hooks/" }, TRUE },
+    { { ".git/", ".git/HEAD", ".git/objects/" }, TRUE },
+    { { "HEAD", "commondir" }, FALSE },
+    { { "HEAD", "objects/" }, TRUE },
+    { { "objects/", "refs/", "commondir" }, TRUE },
+    { { NULL }, TRUE },
+  };
 
-  g_assert_cmpint (symlink ("elsewhere", git), ==, 0);
-  assert_refused (fixture, fixture->project, O_PATH, getuid (), fixture->home);
-  share = share_given (open (fixture->project, O_PATH), SHARE_READ_ONLY, getuid (), fixture->home,
-                       &error);
-  g_assert_cmpint (share != NULL, ==, fixture->can_map);
-  g_unlink (git);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_test_message ("%s", cases[i].names[0] != NULL ? cases[i].names[0] : "nothing");
+      make_files (fixture, cases[i].names, FALSE);
+      assert_project (fixture, SHARE_READ_WRITE, cases[i].good);
+      assert_project (fixture, SHARE_READ_ONLY, TRUE);
+      assert_project (fixture, SHARE_READ_WRITE_GIT, TRUE);
+      make_files (fixture, cases[i].names, TRUE);
+    }
 }
 
 static void

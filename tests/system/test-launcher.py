@@ -297,15 +297,24 @@ class Launcher(unittest.TestCase):
             self.assertEqual((done.returncode, text in done.stderr), (status, True),
                              f"{arguments}: {done.stderr}")
 
-    def test_a_git_that_is_a_link(self):
-        os.symlink("elsewhere", f"{PROJECT}/sub/.git")
-        self.addCleanup(os.unlink, f"{PROJECT}/sub/.git")
-        done = people.run_as(OWNER, ["undersign", "launch", "offboarding", "--share",
-                                     f"{PROJECT}/sub", "--", "true"])
-        self.assertEqual((done.returncode, "bad-share" in done.stderr), (1, True), done.stderr)
-        # Nor by who asks the launcher itself.
-        os.chown(f"{PROJECT}/sub/.git", people.PEOPLE[OWNER][0], -1, follow_symlinks=False)
-        self.assertEqual(self.not_shared(f"{PROJECT}/sub")[0], "Refused")
+    def test_a_git_that_is_no_folder(self):
+        git = f"{PROJECT}/sub/.git"
+
+        def write():
+            with open(git, "w", encoding="utf-8") as file:
+                file.write("gitdir: ./.bare\n")
+        for make in (lambda: os.symlink("elsewhere", git), write):
+            make()
+            os.chown(git, people.PEOPLE[OWNER][0], -1, follow_symlinks=False)
+            try:
+                done = people.run_as(OWNER, ["undersign", "launch", "offboarding", "--share",
+                                             f"{PROJECT}/sub", "--", "true"])
+                self.assertEqual((done.returncode, "bad-share" in done.stderr, ":git" in done.stderr),
+                                 (1, True, True), done.stderr)
+                # Nor by who asks the launcher itself.
+                self.assertEqual(self.not_shared(f"{PROJECT}/sub")[0], "Refused")
+            finally:
+                os.unlink(git)
 
     # --- who may ---
 

@@ -34,7 +34,7 @@ bad_share (GError **error, const char *path, const char *why)
   return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_SHARE, "%s: %s", path, why);
 }
 
-/* A link in the place of .git would be followed to somewhere else by the next look at it. */
+/* Whatever else is in the place of .git leads to somewhere else, which may be in the share. */
 static gboolean
 check_git (int fd, const char *path, const char *access, GError **error)
 {
@@ -42,8 +42,10 @@ check_git (int fd, const char *path, const char *access, GError **error)
 
   if (strcmp (access, "read-write") != 0 || fstatat (fd, ".git", &status, AT_SYMLINK_NOFOLLOW) != 0)
     return TRUE;
-  return !S_ISLNK (status.st_mode) ||
-         bad_share (error, path, "its .git is a link, which cannot be kept from the agent");
+  return S_ISDIR (status.st_mode) ||
+         bad_share (error, path,
+                    "its .git is no folder, and what it leads to cannot be kept from the agent: "
+                    "share it with :ro, or with :git where the agent may have all of it");
 }
 
 /* Adds what DIR[:ro|:git] stands for; @out_path is where it is. */
