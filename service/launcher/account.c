@@ -75,6 +75,23 @@ group_read (gid_t gid, struct group *out, char **out_buffer)
   return FALSE;
 }
 
+/*
+ * A group's entry does not name those whose own group it is.  Where a directory of users does not
+ * say whom it knows, they are not found.
+ */
+static gboolean
+is_others_group (const struct passwd *user)
+{
+  const struct passwd *entry = NULL;
+  gboolean found = FALSE;
+
+  setpwent ();
+  while (!found && (entry = getpwent ()) != NULL)
+    found = entry->pw_gid == user->pw_gid && entry->pw_uid != user->pw_uid;
+  endpwent ();
+  return found;
+}
+
 /* Its group is nobody else's. */
 static gboolean
 check_group (const struct passwd *user, GError **error)
@@ -89,7 +106,8 @@ check_group (const struct passwd *user, GError **error)
   for (guint i = 0; entry.gr_mem[i] != NULL; i++)
     if (strcmp (entry.gr_mem[i], user->pw_name) != 0)
       return refuse (error, user->pw_name, "its group has other members");
-  return TRUE;
+  return !is_others_group (user) ||
+         refuse (error, user->pw_name, "its group is another user's own, too");
 }
 
 static gboolean

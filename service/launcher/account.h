@@ -13,10 +13,10 @@ G_BEGIN_DECLS
 gboolean account_read (uid_t uid, struct passwd *out, char **out_buffer, GError **error);
 
 /*
- * account_check: nobody logs in as the user, its group has its name and no other member, it is in
- * no other, and it is called @prefix and @agent or its home is that of the agent's commands: which
- * user of a service would be neither. Returns: FALSE with reason identity, also where this cannot
- * be found out.
+ * account_check: nobody logs in as the user, its group has its name, no other member and is no
+ * other's own as far as directories of users tell, it is in no other, and it is called @prefix and
+ * @agent or its home is that of the agent's commands: which user of a service would be neither.
+ * Returns: FALSE with reason identity, also where this cannot be found out.
  */
 gboolean
 account_check (uid_t uid, uid_t owner, const char *prefix, const char *agent, GError **error);

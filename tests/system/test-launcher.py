@@ -135,6 +135,8 @@ class Launcher(unittest.TestCase):
                 ("/etc/passwd", f"/home/{AGENT}:/usr/sbin/nologin", f"/home/{AGENT}:/bin/sh"),
                 ("/etc/passwd", f"{AGENT}:x:{UID}:{UID}:",
                  f"{AGENT}:x:{UID}:{people.GROUPS['it-leads']}:"),
+                ("/etc/passwd", "alice:x:{0}:{0}:".format(people.PEOPLE["alice"][0]),
+                 f"alice:x:{people.PEOPLE['alice'][0]}:{UID}:"),
                 ("/etc/group", "it-leads:x:61302:", f"it-leads:x:61302:{AGENT},"),
                 ("/etc/group", entry, f"{entry}alice"),
                 ("/etc/group", entry, f"x{entry}")):
