@@ -9,17 +9,28 @@ typedef struct
 {
   TurnBegin begin;
   gpointer data;
+  gboolean has_begun;
 } Turn;
+
+/* Those who want the same; the first goes on. */
+typedef struct
+{
+  GQueue turns;        /* Turn */
+  gboolean is_calling; /* somebody begins, and may leave within that */
+} Row;
 
 struct Turns
 {
-  GHashTable *rows; /* what is wanted → GQueue of Turn; the first goes on */
+  GHashTable *rows; /* what is wanted → Row */
 };
 
 static void
-row_free (gpointer row)
+row_free (gpointer data)
 {
-  g_queue_free_full (row, g_free);
+  Row *row = data;
+
+  g_queue_clear_full (&row->turns, g_free);
+  g_free (row);
 }
 
 Turns *
@@ -43,18 +54,19 @@ turns_free (Turns *turns)
 gboolean
 turns_take (Turns *turns, const char *what, TurnBegin begin, gpointer data)
 {
-  GQueue *row = g_hash_table_lookup (turns->rows, what);
+  Row *row = g_hash_table_lookup (turns->rows, what);
   Turn *turn = g_new0 (Turn, 1);
 
   if (row == NULL)
     {
-      row = g_queue_new ();
+      row = g_new0 (Row, 1);
       g_hash_table_insert (turns->rows, g_strdup (what), row);
     }
   turn->begin = begin;
   turn->data = data;
-  g_queue_push_tail (row, turn);
-  return row->length == 1;
+  turn->has_begun = g_queue_is_empty (&row->turns);
+  g_queue_push_tail (&row->turns, turn);
+  return turn->has_begun;
 }
 
 static int
@@ -63,23 +75,35 @@ compare_data (gconstpointer turn, gconstpointer data)
   return ((const Turn *) turn)->data == data ? 0 : 1;
 }
 
+/* The first begins, and where it leaves within that, the next: however many do, one after the other. */
+static void
+row_go_on (Row *row)
+{
+  Turn *first = NULL;
+
+  row->is_calling = TRUE;
+  while ((first = g_queue_peek_head (&row->turns)) != NULL && !first->has_begun)
+    {
+      first->has_begun = TRUE;
+      first->begin (first->data);
+    }
+  row->is_calling = FALSE;
+}
+
 void
 turns_leave (Turns *turns, const char *what, gpointer data)
 {
-  GQueue *row = g_hash_table_lookup (turns->rows, what);
-  GList *link = row != NULL ? g_queue_find_custom (row, data, compare_data) : NULL;
-  gboolean was_first = FALSE;
-  Turn *next = NULL;
+  Row *row = g_hash_table_lookup (turns->rows, what);
+  GList *link = row != NULL ? g_queue_find_custom (&row->turns, data, compare_data) : NULL;
 
   g_assert (link != NULL);
-  was_first = link == row->head;
   g_free (link->data);
-  g_queue_delete_link (row, link);
-  next = g_queue_peek_head (row);
-  if (next == NULL)
+  g_queue_delete_link (&row->turns, link);
+  if (row->is_calling)
+    return;
+  row_go_on (row);
+  if (g_queue_is_empty (&row->turns))
     g_hash_table_remove (turns->rows, what);
-  else if (was_first)
-    next->begin (next->data);
 }
 
 guint
@@ -91,7 +115,7 @@ turns_waiting (const Turns *turns)
 
   g_hash_table_iter_init (&iter, turns->rows);
   while (g_hash_table_iter_next (&iter, NULL, &row))
-    n += ((const GQueue *) row)->length - 1;
+    n += MAX (((const Row *) row)->turns.length, 1u) - 1;
   return n;
 }
 

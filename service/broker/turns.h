@@ -25,7 +25,8 @@ void turns_free (Turns *turns);
  */
 gboolean turns_take (Turns *turns, const char *what, TurnBegin begin, gpointer data);
 
-/* turns_leave: the next begins where it was the turn of @data, which may be one that waits. */
+/* turns_leave: the next begins where it was the turn of @data, which may be one that waits; but where
+ * another is just beginning, after that one, not within. */
 void turns_leave (Turns *turns, const char *what, gpointer data);
 
 /* turns_waiting: how many wait for their turn, in all rows. */

@@ -2,10 +2,13 @@
 /* Those who want the same go on one at a time, in the order in which they came. */
 #include "service/broker/turns.h"
 
+#define THOUSANDS 5000
+
 typedef struct
 {
   Turns *turns;
   GString *begun;
+  guint depth, deepest; /* of one that begins within another's beginning */
 } Fixture;
 
 typedef struct
@@ -33,10 +36,14 @@ static void
 begin (gpointer data)
 {
   Walker *walker = data;
+  Fixture *fixture = walker->fixture;
 
-  g_string_append (walker->fixture->begun, walker->name);
+  g_string_append (fixture->begun, walker->name);
+  fixture->depth++;
+  fixture->deepest = MAX (fixture->deepest, fixture->depth);
   if (walker->leaves)
-    turns_leave (walker->fixture->turns, walker->what, walker);
+    turns_leave (fixture->turns, walker->what, walker);
+  fixture->depth--;
 }
 
 static gboolean
@@ -115,6 +122,59 @@ test_at_once (Fixture *fixture, gconstpointer data)
   g_assert_true (turns_is_empty (fixture->turns));
 }
 
+/* However many end as soon as they begin, none begins within another: the stack does not grow. */
+static void
+test_thousands (Fixture *fixture, gconstpointer data)
+{
+  g_autofree Walker *walkers = g_new0 (Walker, THOUSANDS);
+
+  for (guint i = 0; i < THOUSANDS; i++)
+    {
+      walkers[i] = (Walker){ fixture, "x", "w", i > 0 };
+      g_assert_cmpint (take (&walkers[i]), ==, i == 0);
+    }
+  leave (&walkers[0]);
+  g_assert_cmpuint (fixture->begun->len, ==, THOUSANDS - 1);
+  g_assert_cmpuint (fixture->deepest, ==, 1);
+  g_assert_true (turns_is_empty (fixture->turns));
+}
+
+/* One that leaves as it begins comes again at once: its turn is the last, or now where nobody waits. */
+static void
+comes_again (gpointer data)
+{
+  Walker *walker = data;
+  Fixture *fixture = walker->fixture;
+
+  g_string_append (fixture->begun, walker->name);
+  turns_leave (fixture->turns, walker->what, walker);
+  if (turns_take (fixture->turns, walker->what, begin, walker))
+    g_string_append (fixture->begun, "!");
+}
+
+static void
+test_comes_again (Fixture *fixture, gconstpointer data)
+{
+  Walker a = { fixture, "x", "a", FALSE };
+  Walker b = { fixture, "x", "b", FALSE };
+  Walker c = { fixture, "x", "c", FALSE };
+
+  g_assert_true (take (&a));
+  g_assert_false (turns_take (fixture->turns, "x", comes_again, &b));
+  leave (&a);
+  g_assert_cmpstr (fixture->begun->str, ==, "b!");
+  g_assert_cmpuint (turns_waiting (fixture->turns), ==, 0);
+  g_assert_false (turns_take (fixture->turns, "x", comes_again, &c));
+  g_assert_false (take (&a));
+  leave (&b);
+  g_assert_cmpstr (fixture->begun->str, ==, "b!ca");
+  g_assert_cmpuint (turns_waiting (fixture->turns), ==, 1);
+  leave (&a);
+  g_assert_cmpstr (fixture->begun->str, ==, "b!cac");
+  leave (&c);
+  g_assert_true (turns_is_empty (fixture->turns));
+}
+
 #define ADD(path, function) g_test_add (path, Fixture, NULL, set_up, function, tear_down)
 
 int
@@ -124,5 +184,7 @@ main (int argc, char *argv[])
   ADD ("/turns/in-order", test_in_order);
   ADD ("/turns/leaves-early", test_leaves_early);
   ADD ("/turns/at-once", test_at_once);
+  ADD ("/turns/thousands", test_thousands);
+  ADD ("/turns/comes-again", test_comes_again);
   return g_test_run ();
 }
