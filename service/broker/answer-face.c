@@ -356,7 +356,7 @@ static const char *const deny_reasons[] = {
   "wrong-target", "wrong-content", "not-now", "suspicious", "other", NULL,
 };
 
-static void
+static gboolean
 deny (Call *call, Request *request, uid_t uid, const char *reason)
 {
   g_autofree char *name = NULL;
@@ -365,10 +365,13 @@ deny (Call *call, Request *request, uid_t uid, const char *reason)
 
   request_approver (request, uid, &name);
   change.by = name;
-  if (request_move (request, REQUEST_DENIED, &change, &error))
-    call_return (call, g_variant_new ("(s)", request_state_name (request->state)));
-  else
-    call_fail (call, error);
+  if (!request_move (request, REQUEST_DENIED, &change, &error))
+    {
+      call_fail (call, error);
+      return FALSE;
+    }
+  call_return (call, g_variant_new ("(s)", request_state_name (request->state)));
+  return TRUE;
 }
 
 static void
@@ -376,8 +379,11 @@ denial_verified (const Handover *reply, const GError *error, gpointer data)
 {
   Attempt *attempt = data;
 
-  if (attempt_passed (attempt, error))
-    deny (attempt->call, attempt->request, attempt->uid, attempt->reason);
+  /* The ledger has it, and says so again where it could not be kept here. */
+  if (attempt_passed (attempt, error) &&
+      !deny (attempt->call, attempt->request, attempt->uid, attempt->reason) &&
+      attempt->request->state == REQUEST_PENDING)
+    hand_over_settle_later (attempt->broker, attempt->request);
   attempt_free (attempt);
 }
 

@@ -15,8 +15,9 @@
 
 #include <string.h>
 
-#define SETTLE_MAX 60 /* seconds between two questions */
-#define EXECUTING_POLL 2
+#define EXECUTING_POLL 2 /* seconds */
+
+static void settle_due (gpointer data);
 
 typedef struct
 {
@@ -36,13 +37,7 @@ hand_over_free (HandOver *over)
 static gboolean
 move_or_settle (Broker *broker, Request *request, RequestState to, const RequestChange *change)
 {
-  g_autoptr (GError) error = NULL;
-
-  if (request_move (request, to, change, &error))
-    return TRUE;
-  g_warning ("request %s: %s", request->id, error->message);
-  hand_over_settle_later (broker, request);
-  return FALSE;
+  return life_move (broker, request, to, change, settle_due);
 }
 
 /*
@@ -101,8 +96,10 @@ hand_over_refuse (Broker *broker, Request *request, const GError *error)
 {
   RequestChange change = { .reason = error->message };
 
-  if (catch_up (broker, request))
-    move_or_settle (broker, request, REQUEST_REFUSED, &change);
+  /* Who approved hears that it is refused, so that it is, also where that can't be kept at once. */
+  if (catch_up (broker, request) &&
+      !move_or_settle (broker, request, REQUEST_REFUSED, &change) && request->doubt == NULL)
+    request->doubt = g_error_copy (error);
   life_answer (request, error);
 }
 
@@ -188,22 +185,10 @@ settle_due (gpointer data)
   hand_over_settle (broker_of (request), request);
 }
 
-static void
-settle_in (Broker *broker, Request *request, guint seconds)
-{
-  /* One that is only looked at (an unknown outcome) is not in the table and asks no more. */
-  if (request->retry_timer == NULL && g_hash_table_contains (broker->requests, request->id))
-    request->retry_timer = expiry_add_seconds (broker->expiry, seconds, settle_due, request);
-  cards_settled (broker);
-}
-
 void
 hand_over_settle_later (Broker *broker, Request *request)
 {
-  guint seconds = MIN (1u << MIN (request->retries, 6u), SETTLE_MAX);
-
-  request->retries++;
-  settle_in (broker, request, seconds);
+  life_retry (broker, request, settle_due);
 }
 
 /* closed_state: of the ledger's word for why; a word that is not known refuses. */
@@ -252,38 +237,44 @@ take_none (Broker *broker, Request *request)
 }
 
 static void
-settled (const Handover *reply, const GError *error, gpointer data)
+take_row (Broker *broker, Request *request, GVariant *body)
 {
-  g_autoptr (Request) request = data;
-  Broker *broker = broker_of (request);
   const char *state = NULL;
   const char *by = NULL;
   const char *result = NULL;
 
-  request->is_handed = FALSE;
-  if (error != NULL)
-    {
-      life_answer (request, error);
-      hand_over_settle_later (broker, request);
-      return;
-    }
-
   request->is_doubtful = FALSE;
-  g_variant_get (reply->body, "(&s&s&s&s&s)", &state, NULL, &by, NULL, &result);
+  g_variant_get (body, "(&s&s&s&s&s)", &state, NULL, &by, NULL, &result);
   if (strcmp (state, "none") == 0)
     take_none (broker, request);
   else if (strcmp (state, "closed") == 0)
-    take_closed (broker, request, reply->body);
+    take_closed (broker, request, body);
   else if (!catch_up (broker, request))
     return;
   else if (strcmp (state, "executing") == 0)
     {
       if (request->state == REQUEST_APPROVED)
         take_consumed (broker, request);
-      settle_in (broker, request, EXECUTING_POLL);
+      life_again (broker, request, EXECUTING_POLL, settle_due);
     }
   else
     take_outcome (broker, request, state, by, result);
+}
+
+static void
+settled (const Handover *reply, const GError *error, gpointer data)
+{
+  g_autoptr (Request) request = data;
+  Broker *broker = broker_of (request);
+
+  request->is_handed = FALSE;
+  if (error == NULL)
+    take_row (broker, request, reply->body);
+  else
+    {
+      life_answer (request, error);
+      hand_over_settle_later (broker, request);
+    }
 }
 
 void
@@ -293,5 +284,6 @@ hand_over_settle (Broker *broker, Request *request)
     return;
   request->is_handed = TRUE;
   executor_call (broker->executor, HANDOVER_QUERY, EXECUTOR_NO_AGENT,
-                 g_variant_new (WIRE_QUERY, request->id), NULL, 0, WIRE_QUERY_REPLY, NULL, settled, request_ref (request));
+                 g_variant_new (WIRE_QUERY, request->id), NULL, 0, WIRE_QUERY_REPLY, NULL, settled,
+                 request_ref (request));
 }

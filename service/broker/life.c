@@ -5,11 +5,21 @@
  */
 #include "service/broker/life.h"
 
+#include "service/base/clock.h"
 #include "service/broker/cards.h"
 
 #include <string.h>
 
-#define EXPIRE_RETRY 5 /* seconds */
+#define RETRY_MAX 60 /* seconds */
+
+/* Later each time. */
+static guint
+retry_seconds (Request *request)
+{
+  guint before = request->retries++;
+
+  return MIN (1u << MIN (before, 6u), RETRY_MAX);
+}
 
 /* --- the deadline --- */
 
@@ -26,7 +36,24 @@ deadline_passed (gpointer data)
   /* It can't be kept; whoever approves meanwhile is refused by the executor. */
   g_warning ("request %s: %s", request->id, error->message);
   request->deadline_timer =
-      expiry_add_seconds (broker->expiry, EXPIRE_RETRY, deadline_passed, request);
+      expiry_add_seconds (broker->expiry, retry_seconds (request), deadline_passed, request);
+}
+
+gboolean
+life_count_down (Broker *broker, Request *request)
+{
+  gint64 now = clock_wall ();
+  gint64 expires = now;
+
+  if (request->deadline_timer == NULL)
+    {
+      if (!clock_parse (request->expires, &expires) || expires < now)
+        expires = now;
+      request->deadline = clock_boottime () + (guint64) (expires - now) * G_USEC_PER_SEC;
+      request->deadline_timer =
+          expiry_add (broker->expiry, request->deadline, deadline_passed, request);
+    }
+  return request->deadline > clock_boottime ();
 }
 
 void
@@ -44,11 +71,45 @@ void
 life_begin (Broker *broker, Request *request)
 {
   request->is_ready = TRUE;
+  request->retries = 0;
   life_stop (broker, request);
   request->deadline_timer =
       expiry_add (broker->expiry, request->deadline, deadline_passed, request);
   signals_card_added (broker->signals, request);
   cards_settled (broker);
+}
+
+/* --- trying again --- */
+
+void
+life_again (Broker *broker, Request *request, guint seconds, ExpiryCallback again)
+{
+  /* One that is only looked at (an unknown outcome) is not in the table and asks no more. */
+  if (request->retry_timer == NULL && g_hash_table_contains (broker->requests, request->id))
+    request->retry_timer = expiry_add_seconds (broker->expiry, seconds, again, request);
+  cards_settled (broker);
+}
+
+void
+life_retry (Broker *broker, Request *request, ExpiryCallback again)
+{
+  life_again (broker, request, retry_seconds (request), again);
+}
+
+gboolean
+life_move (Broker *broker,
+           Request *request,
+           RequestState to,
+           const RequestChange *change,
+           ExpiryCallback again)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (request_move (request, to, change, &error))
+    return TRUE;
+  g_warning ("request %s: %s", request->id, error->message);
+  life_retry (broker, request, again);
+  return FALSE;
 }
 
 /* --- those that wait --- */

@@ -1,37 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Preparing a pending request anew under its id, after which its card says so.  One that would no
- * longer be asked about, or whose files are not what was submitted, is refused; what passes is waited
- * for.
+ * longer be asked about, or whose files are not what was submitted, is refused; what passes is
+ * waited for.
  */
 #include "service/broker/renew.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
-#include "service/base/clock.h"
-#include "service/broker/cards.h"
 #include "service/broker/life.h"
 #include "service/broker/prepare.h"
 
 #include <string.h>
-
-#define RENEW_RETRY 30 /* seconds */
-
-static void
-end_as (Request *request, RequestState state, const char *reason)
-{
-  RequestChange change = { .reason = reason };
-  g_autoptr (GError) error = NULL;
-
-  if (!request_move (request, state, &change, &error))
-    g_warning ("request %s: %s", request->id, error->message);
-}
-
-static void
-refuse (Request *request, const char *reason)
-{
-  end_as (request, REQUEST_REFUSED, reason);
-}
 
 static void
 prepare_due (gpointer data)
@@ -40,6 +20,15 @@ prepare_due (gpointer data)
 
   request->retry_timer = NULL;
   renew_request (broker_of (request), request);
+}
+
+/* Where a full disk does not keep it, it is prepared anew later, and ends then. */
+static void
+refuse (Request *request, const char *reason)
+{
+  const RequestChange change = { .reason = reason };
+
+  life_move (broker_of (request), request, REQUEST_REFUSED, &change, prepare_due);
 }
 
 /* What passes, so that a pending request waits for it: the part is away, policy is being repaired,
@@ -76,30 +65,46 @@ same_files (const Record *older, const Record *newer)
   return TRUE;
 }
 
+/* What waits from now on is what was prepared now. */
 static void
-take_prepared (Broker *broker, Request *request, const Handover *reply)
+take_anew (Broker *broker, Request *request, const Handover *reply)
 {
   g_autoptr (GVariant) raw = request_raw (request);
-  g_autoptr (Record) older = record_ref (request->record);
   g_autoptr (GError) error = NULL;
   gboolean asks = FALSE;
 
   if (!prepare_take (request, raw, reply, &asks, &error))
+    {
+      refuse (request, error->message);
+      return;
+    }
+  request->again = TRUE;
+  request->answers = 0;
+  g_array_set_size (request->answered, 0);
+  g_ptr_array_set_size (request->statements, 0);
+  if (!request_persist (request, &error))
+    g_warning ("request %s: %s", request->id, error->message);
+  life_begin (broker, request);
+}
+
+/* Nothing is taken before all of it is right: what is refused is what was submitted. */
+static void
+take_prepared (Broker *broker, Request *request, const Handover *reply)
+{
+  g_autoptr (GVariant) raw = request_raw (request);
+  g_autoptr (Request) anew = request_new (request->id, request->uid, request->hooks);
+  g_autoptr (GError) error = NULL;
+  gboolean asks = FALSE;
+
+  if (!prepare_take (anew, raw, reply, &asks, &error))
     refuse (request, error->message);
   else if (!asks)
-    refuse (request, US_REASON_RECORD_CHANGED ": it would no longer be asked about: submit it anew");
-  else if (!same_files (older, request->record))
+    refuse (request,
+            US_REASON_RECORD_CHANGED ": it would no longer be asked about: submit it anew");
+  else if (!same_files (request->record, anew->record))
     refuse (request, US_REASON_RECORD_CHANGED ": the copy of a file is not what was submitted");
   else
-    {
-      request->again = TRUE;
-      request->answers = 0;
-      g_array_set_size (request->answered, 0);
-      g_ptr_array_set_size (request->statements, 0);
-      if (!request_persist (request, &error))
-        g_warning ("request %s: %s", request->id, error->message);
-      life_begin (broker, request);
-    }
+    take_anew (broker, request, reply);
 }
 
 static void
@@ -114,30 +119,19 @@ prepared (const Handover *reply, const GError *error, gpointer data)
   if (error == NULL)
     take_prepared (broker, request, reply);
   else if (error->code == US_ERROR_NO_APPROVER)
-    end_as (request, REQUEST_UNREACHABLE, "");
+    life_move (broker, request, REQUEST_UNREACHABLE, NULL, prepare_due);
   else if (!error_passes (error))
     refuse (request, error->message);
-  else if (request->retry_timer == NULL)
-    {
-      request->retry_timer =
-          expiry_add_seconds (broker->expiry, RENEW_RETRY, prepare_due, request);
-      cards_settled (broker);
-    }
+  else
+    life_retry (broker, request, prepare_due);
 }
 
 void
 renew_request (Broker *broker, Request *request)
 {
   g_autoptr (GVariant) raw = request_raw (request);
-  gint64 expires = 0;
 
-  /* The old deadline may lie in another boot; what is left of it is told by the wall clock. */
-  if (!clock_parse (request->expires, &expires) || expires <= clock_wall ())
-    {
-      end_as (request, REQUEST_EXPIRED, "");
-      return;
-    }
-  if (request->is_handed)
+  if (request->is_handed || !life_count_down (broker, request))
     return;
   request->is_handed = TRUE;
   prepare_send (broker->executor, broker->catalog, raw, request->files, prepared,

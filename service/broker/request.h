@@ -117,7 +117,7 @@ struct Request
   gboolean is_ready;     /* FALSE while it is prepared anew */
   gboolean is_doubtful;  /* pending when read back; the ledger has not said yet what became of it */
   gboolean is_handed;    /* a hand-over is under way */
-  guint retries;         /* of asking the ledger, without an answer so far */
+  guint retries;         /* without what was wanted so far, see life_retry() */
   GError *doubt;         /* what a hand-over was answered with that only the ledger can explain */
   guint verifying;       /* assertions that the executor is looking at */
   GPtrArray *statements; /* IssuedStatement, oldest first */

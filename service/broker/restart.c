@@ -49,7 +49,7 @@ files_loaded (const FilesDone *done, const GError *error, gpointer data)
   hand_over_settle (broker, request);
 }
 
-/* resume_one: FALSE where it could not be read now. */
+/* resume_one: FALSE where the disk would not have it now. */
 static gboolean
 resume_one (Broker *broker, const char *id)
 {
@@ -67,8 +67,7 @@ resume_one (Broker *broker, const char *id)
     {
       g_warning ("request %s is refused: %s", id,
                  error != NULL ? error->message : "its row contradicts itself");
-      queue_refuse_unreadable (broker->queue, id);
-      return TRUE;
+      return queue_refuse_unreadable (broker->queue, id);
     }
   broker_add_request (broker, request);
   files_load (request->uid, broker->spool, request->id, files_count (broker->spool, request->id),

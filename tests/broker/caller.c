@@ -4,6 +4,8 @@
 #include "dbus/error-bus.h"
 #include "dbus/error.h"
 #include "dbus/names.h"
+#include "service/base/fd.h"
+#include "service/base/memfd.h"
 #include "tests/broker/sample.h"
 
 #include <string.h>
@@ -253,6 +255,27 @@ caller_submit (Caller *caller, const char *run, const char *to, const char *opti
                                             mail_parameters (run, to, options), &error);
   char *path = NULL;
 
+  g_assert_no_error (error);
+  g_variant_get (reply, "(os)", &path, NULL);
+  return path;
+}
+
+char *
+caller_submit_file (Caller *caller, const char *run)
+{
+  autofd fd = memfd_new_sealed ("test", "content", 7, NULL);
+  g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
+  g_autoptr (GVariant) reply = NULL;
+  g_autoptr (GVariant) body = g_variant_ref_sink (g_variant_new_parsed (
+      "(%s, 'mail.send', {'to': <['a@example.com']>, 'subject': <'Report'>,"
+      " 'attachment': <[('file.txt', handle 0)]>}, @a{sv} {})",
+      run));
+  char *path = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_unix_fd_list_append (fds, fd, NULL);
+  reply = caller_call_with_fds (caller, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit", body, fds,
+                                NULL, &error);
   g_assert_no_error (error);
   g_variant_get (reply, "(os)", &path, NULL);
   return path;

@@ -74,6 +74,8 @@ GVariant *vardict (const char *text);
 char *caller_open_run (Caller *caller, const char *label);
 /* caller_submit: mail.send to @to; the path.  @options may be NULL; aborts on error. */
 char *caller_submit (Caller *caller, const char *run, const char *to, const char *options);
+/* caller_submit_file: the same with one file, whose content is "content". */
+char *caller_submit_file (Caller *caller, const char *run);
 GVariant *mail_parameters (const char *run, const char *to, const char *options);
 /* caller_state: the state; @out_details (nullable). */
 char *caller_state (Caller *caller, const char *path, GVariant **out_details);

@@ -112,6 +112,12 @@ disk_fail (DiskFault fault, guint after, gboolean once)
 }
 
 gboolean
+disk_has_struck (void)
+{
+  return has_struck;
+}
+
+gboolean
 disk_heal (void)
 {
   planned = DISK_WELL;

@@ -24,6 +24,8 @@ void disk_install (void);
  * @once: only the first of them
  */
 void disk_fail (DiskFault fault, guint after, gboolean once);
+/* disk_has_struck: whether it came to a fault since. */
+gboolean disk_has_struck (void);
 /* disk_heal: whether it came to a fault since disk_fail(). */
 gboolean disk_heal (void);
 

@@ -4,6 +4,7 @@
 #include "dbus/reason.h"
 #include "service/record/statement.h"
 #include "tests/broker/caller.h"
+#include "tests/broker/disk.h"
 #include "tests/broker/sample.h"
 
 #include <string.h>
@@ -192,6 +193,20 @@ test_two_answered_in_reverse (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
+static GVariant *
+deny_with (
+    Caller *caller, const char *path, GBytes *statement, const char *signature, GError **error)
+{
+  g_autoptr (GVariant) assertion = g_variant_ref_sink (assertion_of ("hr.jones", signature));
+  GVariantDict dict;
+
+  g_variant_dict_init (&dict, assertion);
+  g_variant_dict_insert_value (
+      &dict, "statement", g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, statement, TRUE));
+  return caller_approver (
+      caller, "Deny", g_variant_new ("(os@a{sv})", path, "other", g_variant_dict_end (&dict)), error);
+}
+
 static void
 test_signed_denial (Bed *bed, gconstpointer config)
 {
@@ -212,16 +227,7 @@ test_signed_denial (Bed *bed, gconstpointer config)
                 &error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT);
   for (guint i = 0; i < G_N_ELEMENTS (signatures); i++)
     {
-      g_autoptr (GVariant) assertion =
-          g_variant_ref_sink (assertion_of ("hr.jones", signatures[i]));
-      GVariantDict dict;
-
-      g_variant_dict_init (&dict, assertion);
-      g_variant_dict_insert_value (
-          &dict, "statement", g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, bytes, TRUE));
-      reply = caller_approver (
-          jones, "Deny", g_variant_new ("(os@a{sv})", path, "other", g_variant_dict_end (&dict)),
-          &error);
+      reply = deny_with (jones, path, bytes, signatures[i], &error);
       if (i == 0)
         {
           /* One that is wrong denies nothing. */
@@ -235,15 +241,38 @@ test_signed_denial (Bed *bed, gconstpointer config)
   g_assert_cmpstr (row, ==, "closed denied hr.jones other");
 }
 
+/* The ledger has it, and the queue is full: it is denied once the disk gives again. */
+static void
+test_signed_denial_and_full (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GBytes) bytes = statement_of (jones, path, "deny", "hr.jones");
+  g_autoptr (GError) error = NULL;
+
+  disk_fail (DISK_FULL, 0, FALSE);
+  assert_fails (deny_with (jones, path, bytes, "good", &error), &error, US_ERROR_UNAVAILABLE,
+                US_REASON_INTERNAL);
+  assert_row (bed, path, "closed denied hr.jones other");
+  assert_details (agent, path, "pending", "no", "");
+  g_assert_true (disk_heal ());
+  wait_state (agent, path, "denied");
+  assert_details (agent, path, "denied", "no", "other");
+}
+
 int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   sample_quiet ();
+  disk_install ();
   bed_test ("/statements/statement", NULL, test_statement);
   bed_test ("/statements/statement-refused", NULL, test_statement_refused);
   bed_test ("/statements/statement-is-bound", NULL, test_statement_is_bound);
   bed_test ("/statements/two-answered-in-reverse", NULL, test_two_answered_in_reverse);
   bed_test ("/statements/signed-denial", NULL, test_signed_denial);
+  bed_test ("/statements/signed-denial-and-full", NULL, test_signed_denial_and_full);
   return g_test_run ();
 }
