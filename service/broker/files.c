@@ -167,6 +167,16 @@ job_fail (Job *job, const char *doing)
                        "cannot %s the copy of a file: %s", doing, g_strerror (number));
 }
 
+/* A copy that there is not, or none at all, is the end of those to load. */
+static gboolean
+job_fail_open (Job *job)
+{
+  if (job->kind != JOB_LOAD || errno != ENOENT)
+    return job_fail (job, "open");
+  job->n = job->i;
+  return FALSE;
+}
+
 static gboolean
 job_open_dir (Job *job)
 {
@@ -175,9 +185,7 @@ job_open_dir (Job *job)
   if (job->kind == JOB_SPOOL && mkdirat (job->dirfd, job->id, 0700) < 0)
     return job_fail (job, "make");
   job->iddir = openat (job->dirfd, job->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (job->iddir < 0)
-    return job_fail (job, "open");
-  return TRUE;
+  return job->iddir >= 0 || job_fail_open (job);
 }
 
 static gboolean
@@ -187,7 +195,7 @@ job_open_stored (Job *job, const char *name)
 
   job->fd = openat (job->iddir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (job->fd < 0 || fstat (job->fd, &status) < 0)
-    return job_fail (job, "open");
+    return job_fail_open (job);
   if (!S_ISREG (status.st_mode) || status.st_size > HANDOVER_FILE_MAX)
     return us_error_set (&job->error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                          "the copy of a file is not a file of ours");
@@ -411,11 +419,11 @@ files_spool (
 }
 
 void
-files_load (uid_t uid, int dirfd, const char *id, guint n, FilesCallback callback, gpointer data)
+files_load (uid_t uid, int dirfd, const char *id, FilesCallback callback, gpointer data)
 {
   g_autoptr (Files) files = files_new ();
 
-  job_start (JOB_LOAD, files, uid, dirfd, id, n, callback, data);
+  job_start (JOB_LOAD, files, uid, dirfd, id, HANDOVER_MAX_FILES, callback, data);
 }
 
 /* --- the copies --- */
@@ -443,21 +451,24 @@ files_rename (int dirfd, const char *from, const char *to, const Files *files, G
   return TRUE;
 }
 
-guint
-files_count (int dirfd, const char *id)
+Files *
+files_stored (int dirfd, const char *id)
 {
-  guint n = 0;
+  Files *files = files_new ();
 
   g_assert (id_is_valid (id));
-  while (n < HANDOVER_MAX_FILES)
+  while (files->n < HANDOVER_MAX_FILES)
     {
-      g_autofree char *name = g_strdup_printf ("%s/%u", id, n);
+      g_autofree char *name = g_strdup_printf ("%s/%u", id, files->n);
+      struct stat status = { 0 };
 
-      if (faccessat (dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+      if (fstatat (dirfd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
         break;
-      n++;
+      files->fds[files->n++] = -1;
+      files->bytes += (guint64) status.st_size;
+      files->is_stored = TRUE;
     }
-  return n;
+  return files;
 }
 
 void

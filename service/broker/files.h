@@ -19,7 +19,8 @@ typedef struct
   int fds[HANDOVER_MAX_FILES];
   guint64 sizes[HANDOVER_MAX_FILES];
   guint n;
-  guint64 bytes; /* of all */
+  guint64 bytes;      /* of all */
+  gboolean is_stored; /* they are on the disk, and not loaded: there are no descriptors */
 } Files;
 
 /*
@@ -37,7 +38,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Files, files_unref)
  * uids take turns by slices: who has many waits for them alone.
  * files_digest: SHA-256 of each file.
  * files_spool: copies them into DIR/ID/0, 1, …; a partial copy is removed.
- * files_load: makes sealed memfds of the @n copies.
+ * files_load: makes sealed memfds of the copies that there are.
  * @dirfd: of the spool; must stay open until the callback
  */
 typedef struct
@@ -52,8 +53,8 @@ typedef void (*FilesCallback) (const FilesDone *done, const GError *error, gpoin
 void files_digest (Files *files, uid_t uid, FilesCallback callback, gpointer data);
 void files_spool (
     Files *files, uid_t uid, int dirfd, const char *id, FilesCallback callback, gpointer data);
-void files_load (
-    uid_t uid, int dirfd, const char *id, guint n, FilesCallback callback, gpointer data);
+void
+files_load (uid_t uid, int dirfd, const char *id, FilesCallback callback, gpointer data);
 /* files_stop: every job that is under way ends with an error. */
 void files_stop (void);
 
@@ -62,8 +63,8 @@ int files_open (int dirfd, const char *id, guint index, GError **error);
 /* files_rename: the copies are now those of another request; where there are none it does nothing. */
 gboolean files_rename (
     int dirfd, const char *from, const char *to, const Files *files, GError **error);
-/* files_count: how many copies there are. */
-guint files_count (int dirfd, const char *id);
+/* files_stored: the copies that there are, not loaded; one that can't be looked at is there. */
+Files *files_stored (int dirfd, const char *id);
 /* files_drop: removes the copies; that there are none is no error. */
 void files_drop (int dirfd, const char *id);
 /* files_sweep: removes every copy whose id is not a key of @keep. */

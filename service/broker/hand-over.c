@@ -220,6 +220,51 @@ take_closed (Broker *broker, Request *request, GVariant *body)
     hand_over_refuse (broker, request, error);
 }
 
+static void
+go_on (Broker *broker, Request *request)
+{
+  if (request->state == REQUEST_APPROVED)
+    hand_over (broker, request);
+  else if (request->state == REQUEST_PENDING)
+    renew_request (broker, request);
+}
+
+static void
+files_loaded (const FilesDone *done, const GError *error, gpointer data)
+{
+  g_autoptr (Request) request = data;
+  Broker *broker = broker_of (request);
+
+  request->is_handed = FALSE;
+  if (request_state_has_ended (request->state))
+    return;
+  if (done == NULL)
+    {
+      g_warning ("request %s: %s", request->id, error->message);
+      hand_over_settle_later (broker, request);
+      return;
+    }
+  limits_release (broker->limits, request->uid, request->files->bytes);
+  files_unref (request->files);
+  request->files = files_ref (done->files);
+  limits_take (broker->limits, request->uid, request->files->bytes);
+  go_on (broker, request);
+}
+
+/* Without its files one would be refused, for another reason than there is: it waits for them, in
+ * its state, as long as they can't be read, or until it ends. */
+static void
+go_on_with_files (Broker *broker, Request *request)
+{
+  if (!request->files->is_stored)
+    go_on (broker, request);
+  else if (request->state != REQUEST_PENDING || life_count_down (broker, request))
+    {
+      request->is_handed = TRUE;
+      files_load (request->uid, broker->spool, request->id, files_loaded, request_ref (request));
+    }
+}
+
 /* The ledger does not know it: it did not run and was not closed. */
 static void
 take_none (Broker *broker, Request *request)
@@ -228,10 +273,8 @@ take_none (Broker *broker, Request *request)
 
   if (request->state == REQUEST_APPROVED && request->doubt != NULL)
     hand_over_refuse (broker, request, request->doubt);
-  else if (request->state == REQUEST_APPROVED)
-    hand_over (broker, request);
-  else if (request->state == REQUEST_PENDING)
-    renew_request (broker, request);
+  else if (request->state == REQUEST_APPROVED || request->state == REQUEST_PENDING)
+    go_on_with_files (broker, request);
   else if (request->state == REQUEST_EXECUTING)
     move_or_settle (broker, request, REQUEST_UNKNOWN, &change);
 }

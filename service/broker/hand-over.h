@@ -12,9 +12,9 @@ G_BEGIN_DECLS
 void hand_over (Broker *broker, Request *request);
 
 /*
- * hand_over_settle: asks the ledger what became of a request and moves it there.  An approved one
- * that the ledger does not know is handed over, a pending one is prepared anew.  Each time without
- * an answer it waits longer before it asks again.
+ * hand_over_settle: asks the ledger what became of a request and moves it there.  Of one that the
+ * ledger does not know the files are loaded; then an approved one is handed over, a pending one
+ * prepared anew.  Each time without an answer it waits longer before it asks again.
  */
 void hand_over_settle (Broker *broker, Request *request);
 void hand_over_settle_later (Broker *broker, Request *request);

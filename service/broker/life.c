@@ -158,8 +158,7 @@ life_end (Broker *broker, Request *request)
 
   if (request->files != NULL)
     {
-      if (request->files->n > 0)
-        files_drop (broker->spool, request->id);
+      files_drop (broker->spool, request->id);
       limits_release (broker->limits, request->uid, request->files->bytes);
       g_clear_pointer (&request->files, files_unref);
     }

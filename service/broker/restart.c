@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * After a restart: every request that had not ended is read back, its files are loaded, and the
- * ledger is asked what became of it.  What is not readable is refused, what the disk did not give is
+ * After a restart: every request that had not ended is read back, and the ledger is asked what became
+ * of it, before anything else.  What is not readable is refused, what the disk did not give or keep is
  * taken up later; nothing is ever denied or run by a restart.
  */
 #include "service/broker/restart.h"
@@ -21,32 +21,6 @@ resume_later (Broker *broker)
 {
   if (broker->resume_timer == NULL)
     broker->resume_timer = expiry_add_seconds (broker->expiry, RESUME_RETRY, resume_left, broker);
-}
-
-static void
-files_loaded (const FilesDone *done, const GError *error, gpointer data)
-{
-  g_autoptr (Request) request = data;
-  Broker *broker = broker_of (request);
-
-  if (request_state_has_ended (request->state))
-    {
-      /* Withdrawn or denied meanwhile, when nobody knew of its files yet. */
-      files_drop (broker->spool, request->id);
-      return;
-    }
-  if (done == NULL)
-    g_warning ("request %s: %s", request->id, error->message);
-  /* Without its files one that waits would be refused, for another reason than there is. */
-  if (done == NULL && request->state != REQUEST_EXECUTING)
-    {
-      g_hash_table_remove (broker->requests, request->id);
-      resume_later (broker);
-      return;
-    }
-  request->files = done != NULL ? files_ref (done->files) : files_new_steal (NULL, NULL);
-  limits_take (broker->limits, request->uid, request->files->bytes);
-  hand_over_settle (broker, request);
 }
 
 /* resume_one: FALSE where the disk would not have it now. */
@@ -69,9 +43,10 @@ resume_one (Broker *broker, const char *id)
                  error != NULL ? error->message : "its row contradicts itself");
       return queue_refuse_unreadable (broker->queue, id);
     }
+  request->files = files_stored (broker->spool, request->id);
+  limits_take (broker->limits, request->uid, request->files->bytes);
   broker_add_request (broker, request);
-  files_load (request->uid, broker->spool, request->id, files_count (broker->spool, request->id),
-              files_loaded, request_ref (request));
+  hand_over_settle (broker, request);
   return TRUE;
 }
 

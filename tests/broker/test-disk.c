@@ -6,13 +6,10 @@
 #include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
-#include "service/base/fd.h"
-#include "service/base/memfd.h"
 #include "tests/broker/caller.h"
 #include "tests/broker/disk.h"
 #include "tests/broker/sample.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 
 #define SWEEP_MAX 200
@@ -275,73 +272,6 @@ test_read_at_start (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
-static char *
-submit_file (Caller *agent, const char *run)
-{
-  autofd fd = memfd_new_sealed ("test", "content", 7, NULL);
-  g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
-  g_autoptr (GVariant) reply = NULL;
-  g_autoptr (GVariant) body = g_variant_ref_sink (g_variant_new_parsed (
-      "(%s, 'mail.send', {'to': <['a@example.com']>, 'subject': <'Report'>,"
-      " 'attachment': <[('file.txt', handle 0)]>}, @a{sv} {})",
-      run));
-  char *path = NULL;
-  g_autoptr (GError) error = NULL;
-
-  g_unix_fd_list_append (fds, fd, NULL);
-  reply = caller_call_with_fds (agent, US_OBJECT_PATH, US_INTERFACE_AGENT, "Submit", body, fds,
-                                NULL, &error);
-  g_assert_no_error (error);
-  g_variant_get (reply, "(os)", &path, NULL);
-  return path;
-}
-
-typedef struct
-{
-  Bed *bed;
-  const char *path;
-  guint prepared; /* before */
-} LeftWait;
-
-static gboolean
-is_left_or_prepared (gpointer data)
-{
-  const LeftWait *wait = data;
-
-  return is_left (wait->bed, wait->path) || fake_prepared (wait->bed->fake) > wait->prepared;
-}
-
-/* A copy of a file that can't be read now: the request waits, and is neither refused nor shown. */
-static void
-test_copy_at_start (Bed *bed, gconstpointer config)
-{
-  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
-  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
-  g_autofree char *run = caller_open_run (agent, "ticket");
-  g_autofree char *path = submit_file (agent, run);
-  g_autofree char *copy =
-      g_build_filename (bed->dir, "state", "spool", request_id_of (path), "0", NULL);
-  g_autofree char *away = g_strconcat (copy, ".away", NULL);
-  EndWait wait = { jones, path };
-  LeftWait left = { bed, path, fake_prepared (bed->fake) };
-
-  bed_stop (bed);
-  g_assert_cmpint (g_rename (copy, away), ==, 0);
-  g_assert_cmpint (symlink ("nowhere", copy), ==, 0);
-  bed_start (bed);
-  bed_wait (is_left_or_prepared, &left);
-  g_assert_true (is_left (bed, path));
-  wait_state (agent, path, "pending");
-  g_assert_false (is_ready (&wait));
-
-  bed_stop (bed);
-  g_assert_cmpint (g_rename (away, copy), ==, 0);
-  bed_start (bed);
-  bed_wait (is_ready, &wait);
-  g_assert_true (caller_approve (jones, path, "hr.jones", "good", NULL, NULL));
-  wait_state (agent, path, "done");
-}
-
 int
 main (int argc, char *argv[])
 {
@@ -352,6 +282,5 @@ main (int argc, char *argv[])
   bed_test ("/disk/full-and-refused", NULL, test_full_and_refused);
   bed_test ("/disk/full-and-key", NULL, test_full_and_key);
   bed_test ("/disk/read-at-start", NULL, test_read_at_start);
-  bed_test ("/disk/copy-at-start", NULL, test_copy_at_start);
   return g_test_run ();
 }
