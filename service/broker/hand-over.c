@@ -286,8 +286,11 @@ take_row (Broker *broker, Request *request, GVariant *body)
   const char *by = NULL;
   const char *result = NULL;
 
-  request->is_doubtful = FALSE;
   g_variant_get (body, "(&s&s&s&s&s)", &state, NULL, &by, NULL, &result);
+  /* Of any other word it stays doubtful until it is moved. */
+  if (strcmp (state, "none") == 0 || strcmp (state, "closed") == 0)
+    request->is_doubtful = FALSE;
+
   if (strcmp (state, "none") == 0)
     take_none (broker, request);
   else if (strcmp (state, "closed") == 0)
@@ -304,6 +307,27 @@ take_row (Broker *broker, Request *request, GVariant *body)
     take_outcome (broker, request, state, by, result);
 }
 
+/* One of those that wait until it is known what became of the request. */
+typedef struct
+{
+  HandOverKnown known;
+  gpointer data;
+} Asking;
+
+static void
+answer_asking (Request *request)
+{
+  g_autoptr (GPtrArray) asking = g_steal_pointer (&request->asking);
+
+  request->asking = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < asking->len; i++)
+    {
+      const Asking *one = asking->pdata[i];
+
+      one->known (request, one->data);
+    }
+}
+
 static void
 settled (const Handover *reply, const GError *error, gpointer data)
 {
@@ -318,6 +342,7 @@ settled (const Handover *reply, const GError *error, gpointer data)
       life_answer (request, error);
       hand_over_settle_later (broker, request);
     }
+  answer_asking (request);
 }
 
 void
@@ -329,4 +354,21 @@ hand_over_settle (Broker *broker, Request *request)
   executor_call (broker->executor, HANDOVER_QUERY, EXECUTOR_NO_AGENT,
                  g_variant_new (WIRE_QUERY, request->id), NULL, 0, WIRE_QUERY_REPLY, NULL, settled,
                  request_ref (request));
+}
+
+void
+hand_over_when_known (Broker *broker, Request *request, HandOverKnown known, gpointer data)
+{
+  Asking *asking = NULL;
+
+  if (!request->is_doubtful || !g_hash_table_contains (broker->requests, request->id))
+    {
+      known (request, data);
+      return;
+    }
+  asking = g_new0 (Asking, 1);
+  asking->known = known;
+  asking->data = data;
+  g_ptr_array_add (request->asking, asking);
+  hand_over_settle (broker, request);
 }

@@ -19,6 +19,14 @@ void hand_over (Broker *broker, Request *request);
 void hand_over_settle (Broker *broker, Request *request);
 void hand_over_settle_later (Broker *broker, Request *request);
 
+/*
+ * hand_over_when_known: calls @known at once, or, where the request is doubtful, when the ledger was
+ * asked what became of it.  If there was no answer the request is doubtful still: nobody waits longer
+ * than for one question, which is put at once.
+ */
+typedef void (*HandOverKnown) (Request *request, gpointer data);
+void hand_over_when_known (Broker *broker, Request *request, HandOverKnown known, gpointer data);
+
 /* hand_over_refuse: a check failed after a person had approved: nothing ran. */
 void hand_over_refuse (Broker *broker, Request *request, const GError *error);
 

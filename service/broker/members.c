@@ -13,6 +13,7 @@
 #include "service/base/wire.h"
 #include "service/broker/faces.h"
 #include "service/broker/files.h"
+#include "service/broker/hand-over.h"
 #include "service/record/type.h"
 
 #include <string.h>
@@ -186,6 +187,15 @@ may_see (const Member *member, const Request *request, uid_t uid)
     }
 }
 
+static void
+call_handle (Request *request, gpointer data)
+{
+  Call *call = data;
+  const Way *way = call_data (call);
+
+  way->member->handle (way->broker, call, request);
+}
+
 /* The caller has the role: now its message is looked at. */
 static void
 call_admit (Call *call)
@@ -212,7 +222,11 @@ call_admit (Call *call)
           return;
         }
     }
-  member->handle (way->broker, call, request);
+  /* What may have run is neither withdrawn nor denied. */
+  if (member->handle == handle_withdraw || member->handle == handle_deny)
+    hand_over_when_known (way->broker, request, call_handle, call);
+  else
+    call_handle (request, call);
 }
 
 /* --- the role --- */

@@ -135,6 +135,7 @@ request_new (const char *id, uid_t uid, const RequestHooks *hooks)
   request->statements = g_ptr_array_new_with_free_func ((GDestroyNotify) issued_statement_free);
   request->watchers = g_ptr_array_new_with_free_func (g_free);
   request->waiting = g_ptr_array_new ();
+  request->asking = g_ptr_array_new_with_free_func (g_free);
   return request;
 }
 
@@ -153,7 +154,7 @@ request_unref (Request *request)
 
   /* Both hold a reference, so whoever forgot them leaked this request instead. */
   g_assert (request->deadline_timer == NULL && request->retry_timer == NULL);
-  g_assert (request->waiting->len == 0);
+  g_assert (request->waiting->len == 0 && request->asking->len == 0);
 
   g_free (request->id);
   g_free (request->key);
@@ -176,6 +177,7 @@ request_unref (Request *request)
   g_ptr_array_unref (request->statements);
   g_ptr_array_unref (request->watchers);
   g_ptr_array_unref (request->waiting);
+  g_ptr_array_unref (request->asking);
   g_free (request);
 }
 
@@ -407,6 +409,7 @@ request_move (Request *request, RequestState to, const RequestChange *change, GE
       return FALSE;
     }
   before_clear (&before);
+  request->is_doubtful = FALSE;
 
   g_message ("request %s of uid %u: %s -> %s", request->id, (guint) request->uid,
              request_state_name (before.state), request_state_name (to));

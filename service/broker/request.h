@@ -115,7 +115,7 @@ struct Request
   /* of this process alone */
   Files *files;          /* (nullable) once ended */
   gboolean is_ready;     /* FALSE while it is prepared anew */
-  gboolean is_doubtful;  /* pending when read back; the ledger has not said yet what became of it */
+  gboolean is_doubtful;  /* pending when read back, and not known yet what became of it */
   gboolean is_handed;    /* a hand-over is under way */
   guint retries;         /* without what was wanted so far, see life_retry() */
   GError *doubt;         /* what a hand-over was answered with that only the ledger can explain */
@@ -125,6 +125,7 @@ struct Request
   GPtrArray *holders;    /* (nullable): of holders.h; NULL: anybody of the agent's may have its path */
   GPtrArray *watchers;   /* Watcher */
   GPtrArray *waiting;    /* Call: to be answered when the hand-over is decided */
+  GPtrArray *asking;     /* who waits until it is no longer doubtful, see hand-over.h */
   gpointer deadline_timer, retry_timer;
 };
 

@@ -12,6 +12,7 @@
 #include "service/base/clock.h"
 #include "service/base/encode.h"
 #include "service/base/wire.h"
+#include "service/broker/hand-over.h"
 #include "service/broker/holders.h"
 #include "service/broker/key.h"
 #include "service/broker/life.h"
@@ -122,9 +123,11 @@ keep (Submission *submission)
   submission_free (submission);
 }
 
+/* The last look, with what it would supersede, of which is known now what became. */
 static void
-finish (Submission *submission)
+finish_known (Request *old, gpointer data)
 {
+  Submission *submission = data;
   Request *same = same_find (submission);
   g_autoptr (GError) error = NULL;
 
@@ -147,6 +150,17 @@ finish (Submission *submission)
       return;
     }
   keep (submission);
+}
+
+static void
+finish (Submission *submission)
+{
+  g_autoptr (Request) old = NULL;
+
+  if (submission_find_superseded (submission, &old, NULL) && old != NULL)
+    hand_over_when_known (submission->broker, old, finish_known, submission);
+  else
+    finish_known (NULL, submission);
 }
 
 /* --- the executor and the disk --- */

@@ -130,6 +130,39 @@ test_found_at_start (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
 }
 
+/* The ledger has said that it ran, and only that could not be kept: nobody is told that it was
+ * withdrawn. */
+static void
+test_ran_and_full (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_auto (Pending) withdrawn = { 0 };
+  Request *request = NULL;
+
+  bed_stop (bed);
+  fake_put (bed->fake, request_id_of (path), "done", "");
+  fake_hold_kind (bed->fake, HANDOVER_QUERY);
+  bed_start (bed);
+  request = g_hash_table_lookup (bed->broker->requests, request_id_of (path));
+  request->retries = 6; /* the next question is due in a minute */
+  disk_fail (DISK_FULL, 0, FALSE);
+  fake_hold_kind (bed->fake, 0);
+  bed_wait (has_struck, NULL);
+  assert_details (agent, path, "pending", "unknown", "");
+  g_assert_false (caller_deny (jones, path, "other", &withdrawn.error));
+  g_assert_error (withdrawn.error, US_ERROR, US_ERROR_UNAVAILABLE);
+  g_clear_error (&withdrawn.error);
+
+  disk_heal ();
+  caller_begin (agent, path, US_INTERFACE_REQUEST, "Withdraw", NULL, &withdrawn);
+  pending_wait (&withdrawn);
+  g_assert_error (withdrawn.error, US_ERROR, US_ERROR_WRONG_STATE);
+  wait_state (agent, path, "done");
+}
+
 /* Who approved was told that a check failed: it is refused with that, also where it could not be kept
  * at once, and does not run because the check would pass now. */
 static void
@@ -204,6 +237,7 @@ main (int argc, char *argv[])
   sample_quiet ();
   disk_install ();
   bed_test ("/ends/found-at-start", NULL, test_found_at_start);
+  bed_test ("/ends/ran-and-full", NULL, test_ran_and_full);
   bed_test ("/ends/refusal-stands", NULL, test_refusal_stands);
   bed_test ("/ends/unreadable", NULL, test_unreadable);
   return g_test_run ();

@@ -294,55 +294,177 @@ test_pending_ran (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
 }
 
-static gboolean
-withdraw (Caller *agent, const char *path, GError **error)
+static void
+begin_withdraw (Caller *agent, const char *path, Pending *pending)
 {
-  g_autoptr (GVariant) reply =
-      caller_call (agent, path, US_INTERFACE_REQUEST, "Withdraw", NULL, error);
-
-  return reply != NULL;
+  caller_begin (agent, path, US_INTERFACE_REQUEST, "Withdraw", NULL, pending);
 }
 
 static void
-assert_doubtful (GError **error)
+begin_deny (Caller *person, const char *path, Pending *pending)
 {
-  g_assert_error (*error, US_ERROR, US_ERROR_UNAVAILABLE);
-  g_assert_true (us_error_has_reason (*error, US_REASON_UNREACHABLE));
-  g_clear_error (error);
+  caller_begin (person, US_OBJECT_PATH, US_INTERFACE_APPROVER, "Deny",
+                g_variant_new ("(osa{sv})", path, "not-now", NULL), pending);
 }
 
-/* Until the ledger has been asked, nobody is told that what may have run was withdrawn or denied. */
+static void
+begin_supersede (Caller *agent, const char *run, const char *to, const char *path, Pending *pending)
+{
+  g_autofree char *options = g_strdup_printf ("{'supersedes': <objectpath '%s'>}", path);
+
+  caller_begin_submit (agent, mail_parameters (run, to, options), NULL, pending);
+}
+
+static void
+assert_answered (Pending *pending, int code, const char *reason)
+{
+  pending_wait (pending);
+  if (reason == NULL)
+    g_assert_no_error (pending->error);
+  else
+    {
+      g_assert_error (pending->error, US_ERROR, code);
+      g_assert_true (us_error_has_reason (pending->error, reason));
+    }
+}
+
+typedef struct
+{
+  Bed *bed;
+  const char *path;
+  guint calls;
+  const Pending *last;
+} HeldWait;
+
+static gboolean
+are_held (gpointer data)
+{
+  const HeldWait *wait = data;
+  const Request *request =
+      g_hash_table_lookup (wait->bed->broker->requests, request_id_of (wait->path));
+
+  return request->asking->len == wait->calls || wait->last->done;
+}
+
+static void
+wait_held (Bed *bed, const char *path, guint calls, const Pending *last)
+{
+  HeldWait wait = { bed, path, calls, last };
+
+  bed_wait (are_held, &wait);
+  g_assert_false (last->done);
+}
+
+/* Until the ledger has been asked, nobody is told that what may have run was withdrawn or denied: who
+ * asks for that waits until it is known. */
 static void
 test_pending_doubtful (Bed *bed, gconstpointer config)
 {
   g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
   g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
   g_autofree char *run = caller_open_run (agent, "ticket");
-  g_autofree char *ran = caller_submit (agent, run, "a@example.com", NULL);
-  g_autofree char *waits = caller_submit (agent, run, "b@example.com", NULL);
-  g_autoptr (GError) error = NULL;
+  char *paths[4] = { NULL };
+  Pending pending[6] = { 0 };
+  g_autofree char *state = NULL;
+  const char *successor = NULL;
 
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++)
+    {
+      g_autofree char *to = g_strdup_printf ("a%u@example.com", i);
+
+      paths[i] = caller_submit (agent, run, to, NULL);
+    }
   bed_stop (bed);
-  fake_put (bed->fake, request_id_of (ran), "done", "");
+  fake_put (bed->fake, request_id_of (paths[0]), "done", "");
   fake_hold_kind (bed->fake, HANDOVER_QUERY);
   bed_start (bed);
-  wait_state (agent, ran, "pending");
-  assert_details (agent, ran, "pending", "unknown", "");
-  g_assert_false (withdraw (agent, ran, &error));
-  assert_doubtful (&error);
-  g_assert_false (caller_deny (jones, ran, "not-now", &error));
-  assert_doubtful (&error);
-  g_assert_false (withdraw (agent, waits, &error));
-  assert_doubtful (&error);
+  assert_details (agent, paths[0], "pending", "unknown", "");
+  begin_withdraw (agent, paths[0], &pending[0]);
+  begin_deny (jones, paths[0], &pending[1]);
+  begin_withdraw (agent, paths[1], &pending[2]);
+  begin_deny (jones, paths[2], &pending[3]);
+  begin_supersede (agent, run, "b@example.com", paths[3], &pending[4]);
+  begin_supersede (agent, run, "c@example.com", paths[0], &pending[5]);
+  wait_held (bed, paths[0], 3, &pending[5]);
+  wait_held (bed, paths[1], 1, &pending[2]);
+  wait_held (bed, paths[2], 1, &pending[3]);
+  wait_held (bed, paths[3], 1, &pending[4]);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    g_assert_false (pending[i].done);
+  assert_details (agent, paths[1], "pending", "unknown", "");
 
   fake_hold_kind (bed->fake, 0);
-  wait_state (agent, ran, "done");
-  assert_details (agent, ran, "done", "yes", "");
-  wait_again (jones, waits);
-  g_assert_true (withdraw (agent, waits, &error));
-  g_assert_no_error (error);
-  wait_state (agent, waits, "withdrawn");
+  assert_answered (&pending[0], US_ERROR_WRONG_STATE, US_REASON_TOO_LATE);
+  assert_answered (&pending[1], US_ERROR_WRONG_STATE, US_REASON_TOO_LATE);
+  for (guint i = 2; i < 5; i++)
+    assert_answered (&pending[i], 0, NULL);
+  assert_answered (&pending[5], US_ERROR_WRONG_STATE, US_REASON_TOO_LATE);
+  assert_details (agent, paths[0], "done", "yes", "");
+  assert_details (agent, paths[1], "withdrawn", "no", "");
+  assert_details (agent, paths[2], "denied", "no", "not-now");
+  assert_details (agent, paths[3], "superseded", "no", "");
+  wait_row (bed, paths[2], "closed denied hr.jones not-now");
+  g_variant_get (pending[4].reply, "(&os)", &successor, &state);
+  g_assert_cmpstr (state, ==, "pending");
+  wait_state (agent, successor, "pending");
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (pending); i++)
+    pending_clear (&pending[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++)
+    g_free (paths[i]);
+}
+
+static gboolean
+is_one_held (gpointer bed)
+{
+  return fake_held (((Bed *) bed)->fake) >= 1;
+}
+
+/* Nobody waits for an executor that is away, or for a service that ends; who asks again is answered as
+ * soon as it is there, not when the broker would have asked. */
+static void
+test_doubtful_executor_away (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_auto (Pending) withdrawn = { 0 };
+  g_auto (Pending) denied = { 0 };
+  g_auto (Pending) superseded = { 0 };
+  g_auto (Pending) ending = { 0 };
+  g_auto (Pending) there = { 0 };
+  Request *request = NULL;
+
+  bed_stop (bed);
+  fake_hold_kind (bed->fake, HANDOVER_QUERY);
+  bed_start (bed);
+  begin_supersede (agent, run, "b@example.com", path, &superseded);
+  begin_deny (jones, path, &denied);
+  begin_withdraw (agent, path, &withdrawn);
+  wait_held (bed, path, 3, &withdrawn);
+  request = g_hash_table_lookup (bed->broker->requests, request_id_of (path));
+  request->retries = 6; /* the next question is due in a minute */
+  fake_away (bed->fake, TRUE);
+  fake_hold_kind (bed->fake, 0);
+  assert_answered (&withdrawn, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+  assert_answered (&denied, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+  assert_answered (&superseded, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+
+  fake_hold_kind (bed->fake, HANDOVER_QUERY);
+  fake_away (bed->fake, FALSE);
+  assert_details (agent, path, "pending", "unknown", "");
+  begin_withdraw (agent, path, &ending);
+  wait_held (bed, path, 1, &ending);
+  bed_wait (is_one_held, bed);
+  bed_stop (bed);
+  assert_answered (&ending, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+  bed_start (bed);
+  begin_withdraw (agent, path, &there);
+  wait_held (bed, path, 1, &there);
+  fake_hold_kind (bed->fake, 0);
+  assert_answered (&there, 0, NULL);
+  assert_details (agent, path, "withdrawn", "no", "");
 }
 
 /* Approved, and nobody knows whether it was handed over: the ledger says. */
@@ -540,6 +662,7 @@ main (int argc, char *argv[])
   bed_test ("/restart/pending-closed", NULL, test_pending_closed);
   bed_test ("/restart/pending-ran", NULL, test_pending_ran);
   bed_test ("/restart/pending-doubtful", NULL, test_pending_doubtful);
+  bed_test ("/restart/doubtful-executor-away", NULL, test_doubtful_executor_away);
   bed_test ("/restart/approved", NULL, test_approved);
   bed_test ("/restart/approved-refused", NULL, test_approved_refused);
   bed_test ("/restart/executing", NULL, test_executing);
