@@ -134,6 +134,15 @@ class Failing:
         self.take("broker killed")
         self.anew()
 
+    def end_at_start(self):
+        """Who denies or withdraws as a broker begins is heard, though it has to ask the ledger first."""
+        asked = self.some_pending()
+        self.bed.world.restart_broker(kill=True)
+        if asked is not None and asked.state == "pending":
+            self.end(asked, self.chance.choice(("denied", "withdrawn")))
+            self.take("pending → ended at a start")
+        self.anew()
+
     def restart_broker(self):
         self.bed.world.restart_broker()
         self.take("broker restarted")

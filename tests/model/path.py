@@ -35,7 +35,7 @@ TRANSITIONS = {
     "ended → too late", "another passkey", "key again", "key reused", "revoke", "policy", "halt",
     "clock", "harmed", "mail done", "mail with files done", "rehearsal done",
     "rehearsal with files done", "executor killed", "executor restarted", "runner killed", "broker killed",
-    "broker restarted", "bus restarted", "reboot", "expired while away",
+    "broker restarted", "bus restarted", "reboot", "expired while away", "pending → ended at a start",
 }
 
 
@@ -125,9 +125,10 @@ class Path(failing.Failing, model.Model):
                       + [self.withdraw] * 4 + [self.supersede] * 4 + [self.submit_again] * 4
                       + [self.late] * 3 + [self.repeat] * 4 + [self.resolve] * 4 + [self.harm] * 8
                       + [self.edit_policy] * 2 + [self.revoke] * 1)
-        self.rare = [self.kill_broker, self.change_policy, self.expire, self.restart_broker,
-                     self.forbid, self.unreachable, self.reboot, self.revoke, self.kill,
-                     self.restart_bus, self.kill_runner, self.halt, self.expire_away, self.restart]
+        self.rare = [self.kill_broker, self.end_at_start, self.change_policy, self.expire,
+                     self.restart_broker, self.forbid, self.unreachable, self.reboot, self.revoke,
+                     self.kill, self.restart_bus, self.kill_runner, self.halt, self.expire_away,
+                     self.restart]
 
     @property
     def now(self):

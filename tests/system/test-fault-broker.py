@@ -248,6 +248,32 @@ class Broker(unittest.TestCase):
         self.sweep(step)
         self.bed.withdraw(name)
 
+    def test_copies_that_cannot_be_read(self):
+        """After a start only the card of what waits needs them; and nobody has to wait before they
+        deny or withdraw."""
+        waits, denied, withdrawn = (self.pending(files=PAPER) for _ in range(3))
+        self.bed.world.broker.kill()
+        self.bed.faults.arm(fault.BROKEN, 1, fault.BROKER, f"{SPOOL}/", fault.OPEN)
+        self.bed.world.broker.start()
+        self.bed.wait_for_broker()
+        self.bed.deny(denied)
+        self.bed.withdraw(withdrawn)
+        self.bed.closed(denied, "denied")
+        self.bed.closed(withdrawn, "withdrawn")
+        self.bed.wait_for(lambda: self.bed.state(waits)[1]["executed"] == "no", "it did not run")
+        self.bed.wait_for(lambda: self.bed.faults.fired, "a copy is read")
+        with self.assertRaises(bus.BusError) as caught:
+            self.bed.card(waits)
+        self.assertEqual(caught.exception.reason, "unreachable", caught.exception)
+        self.assertEqual(self.bed.state(waits)[0], "pending")
+        self.bed.faults.disarm()
+        self.assertEqual(self.bed.ended(waits)[0], "pending")
+        self.bed.approve(waits)
+        self.assertEqual(self.bed.ended(waits)[0], "done")
+        self.bed.world.restart_broker()
+        self.copies_are_of()
+        self.bed.look()
+
     def test_no_executor_for_good(self):
         """Its ledger cannot be read: every worker ends at its start.  Calls end, typed, and later
         all of it goes on."""
