@@ -10,6 +10,7 @@
 #include "config.h"
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/printed.h"
 
 #include <string.h>
 
@@ -268,6 +269,8 @@ cli_run (UsClient *client, int argc, char **argv)
   ExitStatus status = EXIT_USAGE;
   GError *error = NULL;
 
+  /* of what nobody could read, an agent must not think that it was denied and may be asked again */
+  printed_watch (PROGRAM, EXIT_UNKNOWN);
   if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0)
     {
       help_program ();

@@ -5,11 +5,13 @@
 #include "agentlib/mcp/launched.h"
 #include "agentlib/mcp/print-config.h"
 #include "agentlib/mcp/server.h"
+#include "service/base/printed.h"
 
 #include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#define EXIT_UNPRINTED 1
 #define EXIT_USAGE 126
 #define EXIT_SERVICE 127
 
@@ -42,6 +44,7 @@ mcp_run (UsClient *client, guint close_ms, int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_autoptr (Server) server = NULL;
 
+  printed_watch (PROGRAM, EXIT_UNPRINTED);
   if (!options_read (argc, argv, &options, &text, &error))
     {
       fprintf (stderr, PROGRAM ": %s\n", error->message);

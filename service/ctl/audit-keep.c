@@ -31,7 +31,7 @@ print_line (GBytes *bytes, GError **error)
   const char *text = g_bytes_get_data (bytes, &len);
 
   if (fwrite (text, 1, len, stdout) != len || putchar ('\n') == EOF)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot write the output");
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "what was printed is not whole");
   return TRUE;
 }
 

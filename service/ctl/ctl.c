@@ -10,6 +10,7 @@
 #include "dbus/error-bus.h"
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/printed.h"
 #include "service/ctl/output.h"
 
 #include <stdio.h>
@@ -181,8 +182,6 @@ run_verb (const CtlConfig *config, const CtlVerb *verb, int argc, char **argv, i
       if (error != NULL)
         output_error (ctl.json, error);
     }
-  if (fflush (stdout) != 0)
-    status = status == CTL_EXIT_DONE ? CTL_EXIT_REFUSED : status;
   g_clear_object (&ctl.bus);
   g_free (ctl.owner);
   return status;
@@ -228,6 +227,7 @@ ctl_run (const CtlConfig *config, int argc, char **argv)
   int words = 0;
 
   us_error_register_bus ();
+  printed_watch ("undersignctl", CTL_EXIT_REFUSED);
   if (argc > 1 && is_help (argv[1]))
     {
       print_help (stdout, NULL);

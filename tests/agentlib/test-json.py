@@ -109,6 +109,24 @@ class Json(private_bus.BusTest):
     def test_of_a_service_that_says_much(self):
         self.check(MUCH)
 
+    def test_full_disk(self):
+        """What nobody could read is no success, and no denial that one may ask again after."""
+        self.says = LITTLE
+        status = {"list": 5, "actions": 5, "withdraw": 5, "info": 5, "status": 2, "--help": 5}
+        for verb, *words in (("list",), ("list", "--json"), ("actions",), ("info", "--json"),
+                             ("withdraw", ID), ("status", ID), ("list", "--help"), ("--help",),
+                             ("--version",)):
+            said = []
+            launcher = Gio.SubprocessLauncher.new(Gio.SubprocessFlags.STDERR_PIPE)
+            launcher.set_stdout_file_path("/dev/full")
+            process = launcher.spawnv([AGENT, self.address, str(os.getuid()), verb, *words])
+            process.communicate_utf8_async(None, None, lambda process, result, said=said: (
+                said.append(process.communicate_utf8_finish(result)), self.loop.quit()))
+            self.loop.run()
+            self.assertEqual(process.get_exit_status(), status.get(verb, 5), (verb, words))
+            self.assertEqual(said[0][2], "undersign-agent: internal: cannot write the output: "
+                             "No space left on device\n")
+
     def test_what_is_not_in_the_page_is_found(self):
         self.says = {**LITTLE, "DescribeAction": LITTLE["DescribeAction"].replace("'id'", "'name'")}
         found = self.printed("describe", "mail.send")

@@ -14,6 +14,8 @@ import tempfile
 import card_case
 from card_case import PASSPHRASE, PROGRAM, REQUEST, Case
 
+UNPRINTED = "undersign: internal: cannot write the output: No space left on device\n"
+
 
 class Refusals(Case):
     def test_tampered_record(self):
@@ -140,6 +142,34 @@ class Refusals(Case):
         self.assertEqual(self.service.reached(), [f"deny {REQUEST} not-now"])
 
 
+class Full(Case):
+    """What it prints goes to a full disk: it says so, and does not end as if there were something."""
+
+    def test_all_that_is_printed(self):
+        for arguments in (("pending",), ("pending", "--json"), ("show", REQUEST),
+                          ("show", "--json", REQUEST), ("passkey", "list"),
+                          ("passkey", "list", "--json"), ("--help",), ("--version",),
+                          ("passkey", "--help"), ("receipt", "--help"),
+                          ("receipt", "verify", "--help")):
+            with self.subTest(arguments=arguments):
+                done = self.run_full(*arguments)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual(done.stderr, UNPRINTED)
+
+    def test_what_was_refused_stays_refused(self):
+        for arguments, status, reason in ((("receipt", REQUEST, "--format=pdf"), 126, "bad-value"),
+                                          (("receipt", "verify", "/dev/null"), 1, "bad-json")):
+            done = self.run_full(*arguments)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertRegex(done.stderr, f"^undersign: {reason}: [^\n]*\n$")
+
+    def run_full(self, *arguments):
+        with open("/dev/full", "wb") as full:
+            return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=120,
+                                  env={**os.environ, "LANG": "C.UTF-8", **self.service.environment})
+
+
 class Receipts(Case):
     """What `receipt verify` prints; what it takes, tests/vectors say."""
 
@@ -162,13 +192,14 @@ class Receipts(Case):
                   encoding="utf-8") as file:
             return json.load(file)
 
-    def verify(self, name, *options):
+    def verify(self, name, *options, **streams):
         path = os.path.join(self.folder.name, "receipt")
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.vectors[name]["receipt"])
         words = [f"--key={key}" for key in self.vectors[name]["keys"]]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
         return subprocess.run([PROGRAM, "receipt", "verify", path, *words, *options],
-                              capture_output=True, text=True, timeout=120,
+                              text=True, timeout=120, **streams,
                               env={**os.environ, "LANG": "C.UTF-8",
                                    "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"})
 
@@ -195,6 +226,15 @@ class Receipts(Case):
                 self.assertEqual(done.stdout.startswith("<!DOCTYPE html>"), form == "html")
                 for line in lines:
                     self.assertIn(line["trust"], done.stdout.lower())
+
+    def test_full_disk(self):
+        """What is proven where nobody can read it is not said to be; the rest stays as it is."""
+        for proven, name in self.ids.items():
+            for form in ("text", "html", "json"):
+                with open("/dev/full", "wb") as full:
+                    done = self.verify(name, f"--format={form}", stdout=full)
+                self.assertEqual(done.returncode, 1 if proven else 6, form)
+                self.assertEqual(done.stderr, UNPRINTED)
 
     def test_refused(self):
         done = self.verify(self.bad)

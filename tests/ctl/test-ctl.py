@@ -200,6 +200,45 @@ class Usage(Base):
             self.assertEqual(self.json(*arguments, status=127)["reason"], "unreachable")
 
 
+class Full(Log):
+    """What is printed goes to a full disk: that is said on standard error, and the end is no 0."""
+
+    def full(self, *arguments):
+        with open("/dev/full", "wb") as full:
+            return subprocess.run([CTL, self.address, str(self.uid), self.folder, *arguments],
+                                  stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False, timeout=120)
+
+    def test_all_that_is_printed(self):
+        key = {"credential": ("ay", b"\1"), "user": ("s", "alice"), "uid": ("u", 1000),
+               "kind": ("s", "software"), "label": ("s", "x"), "rp": ("s", "undersign:00"),
+               "enrolled": ("x", 0), "active": ("b", True)}
+        entries = chain({"name": "a"}, {"name": "b" * 70000}, {"name": "c"})
+        signed = HostKey(b"k").checkpoint(entries[-1])
+        replies = {"GetCheckpoint": ("(ay)", (signed,)), "ListPasskeys": ("(aa{sv})", ([key],)),
+                   "Status": ("(a{sv})", ({"running": ("b", True), "policy": ("s", "")},)),
+                   "Halt": ("()", ())}
+        for words in (("status",), ("halt", "x"), ("passkey", "list"), ("policy", "check"),
+                      ("audit", "show"), ("audit", "checkpoint"), ("audit", "export"),
+                      ("audit", "verify"), ("audit", "--help"), ("--help",), ("--version",),
+                      ("status", "--help")):
+            for more in ((), ("--json",)) if words[-1] not in ("--help", "--version") else ((),):
+                self.reply(ReadAudit=[("(a(tayay))", (entries,)), ("(a(tayay))", ([],))], **replies)
+                with self.subTest(words=(*words, *more)):
+                    done = self.full(*words, *more)
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    self.assertEqual(done.stderr.splitlines()[-1], "undersignctl: internal: cannot "
+                                     "write the output: No space left on device")
+
+    def test_what_was_refused_stays_refused(self):
+        done = self.full("frobnicate")
+        self.assertEqual(done.returncode, 126)
+        self.assertNotIn("cannot write", done.stderr)
+        done = self.full("frobnicate", "--json")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("cannot write", done.stderr)
+
+
 class AnotherOwner(Base):
     uid = os.getuid() + 1
 

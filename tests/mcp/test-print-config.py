@@ -97,6 +97,15 @@ class Config(unittest.TestCase):
             self.assertEqual(server, {"command": COMMAND, **members}, client)
             self.assertNotIn("Hold:", notes)
 
+    def test_full_disk(self):
+        for words in (("--print-config=codex",), ("--help",), ("--version",)):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.splitlines()[-1], "undersign-mcp: internal: cannot write "
+                             "the output: No space left on device")
+
     def test_golden(self):
         for client, text in GOLDEN.items():
             done = run(f"--print-config={client}", "--run=ticket \"4711\"", "--part=licences")

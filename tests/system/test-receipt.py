@@ -21,7 +21,7 @@ from independent import evidence, refusal  # noqa: E402: found by the path above
 from undersign_test import authenticator, bus, people, person, policy, shapes, tap, world  # noqa: E402
 
 LEAD, KIM = "it.lead", "hr.kim"
-REFUSED, NOT_PROVEN, USAGE = 1, 6, 126
+REFUSED, MAY_HAVE_RUN, NOT_PROVEN, USAGE = 1, 5, 6, 126
 HOSTILE = "<script>alert(1)</script> &"
 RULES = {"receipt": """[Rule ask]
 Agents=offboarding
@@ -283,6 +283,28 @@ class Receipt(unittest.TestCase):
         self.check(request, "unknown", self.key)
         self.world.ctl("resolve", request, "done", "seen in the mailbox")
         self.assertEqual(self.check(request, "done", self.key)["source"], "admin")
+
+    # --- to where ---
+
+    def test_full_disk(self):
+        """A file that is not whole is no evidence: none of the commands that make some ends with 0."""
+        request = self.ask("full")
+        path = self.write(self.show(request).stdout)
+        self.agent.json("withdraw", request)
+        for user, command in ((LEAD, f"undersign receipt {request}"),
+                              (LEAD, f"undersign receipt {request} --format=html"),
+                              ("root", f"undersign receipt verify {path} --key={self.host_key()}"),
+                              ("root", "undersignctl audit checkpoint"),
+                              ("root", "undersignctl audit export"),
+                              ("root", "undersignctl audit show --json"),
+                              (LEAD, "undersign passkey list --json")):
+            done = people.run_as(user, ["sh", "-c", f"exec {command} >/dev/full"])
+            self.assertEqual(done.returncode, REFUSED, command)
+            self.assertIn("internal: cannot write the output: No space left on device\n",
+                          done.stderr, command)
+        done = people.run_as("agent-offboarding",
+                             ["sh", "-c", "exec undersign-agent list >/dev/full"])
+        self.assertEqual(done.returncode, MAY_HAVE_RUN, done.stderr)
 
     # --- for whom ---
 

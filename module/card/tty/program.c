@@ -9,6 +9,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "module/card/tty/text.h"
+#include "service/base/printed.h"
 
 #include <locale.h>
 #include <pwd.h>
@@ -189,6 +190,7 @@ program_run (const Trust *trust, int argc, char **argv)
   int status = EXIT_REFUSED;
 
   setlocale (LC_ALL, "");
+  printed_watch ("undersign", EXIT_REFUSED);
   harden ();
   if (argc == 2 && strcmp (argv[1], "--version") == 0)
     {
