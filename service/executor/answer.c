@@ -17,7 +17,7 @@
 #include <string.h>
 
 static Answer *
-answer_of (GVariant *body, const char *request, const Record *record)
+answer_of (GVariant *body, const Sealed *sealed)
 {
   g_autoptr (Answer) answer = g_new0 (Answer, 1);
   GBytes **const bytes[] = { &answer->statement, &answer->credential,
@@ -25,8 +25,8 @@ answer_of (GVariant *body, const char *request, const Record *record)
                              &answer->assertion.signature };
   static const gsize places[] = { 2, 3, 7, 8, 9 };
 
-  answer->request = g_strdup (request);
-  memcpy (answer->digest, record_digest (record), PAE_DIGEST_SIZE);
+  answer->request = g_strdup (sealed->request);
+  memcpy (answer->digest, sealed->record, PAE_DIGEST_SIZE);
   for (gsize i = 0; i < G_N_ELEMENTS (bytes); i++)
     {
       g_autoptr (GVariant) array = g_variant_get_child_value (body, places[i]);
@@ -178,7 +178,7 @@ answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError *
               : !ledger_check_open (executor->ledger, prepared->proposal->id, error))
     return NULL;
 
-  answer = answer_of (body, prepared->proposal->id, prepared->record);
+  answer = answer_of (body, &prepared->sealed);
   if (!answer_verify (executor, prepared, word, answer, decision->requirements, votes, &counter,
                       error) ||
       !answer_complete (executor, answer, counter, error))
@@ -186,6 +186,20 @@ answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError *
   answer->waited = waited (prepared, decision);
   return approve ? approval_store (session, prepared, answer, decision->requirements, votes, error)
                  : denial_store (session, prepared, answer, reason, error);
+}
+
+/* The request cannot run any more: what others have approved, and this approval if it is one, comes
+ * to nothing. */
+static void
+approval_void_note (Session *session, GVariant *body, GVariant *prepared_body, const GError *refusal)
+{
+  g_auto (Sealed) sealed = { 0 };
+  g_autoptr (Answer) approval = NULL;
+
+  if (!sealed_open (session, prepared_body, &sealed, NULL))
+    return;
+  approval = answer_of (body, &sealed);
+  approval_refused_note (session, &sealed, approval, refusal);
 }
 
 GVariant *
@@ -198,10 +212,9 @@ handle_answer (Session *session, GVariant *body, GError **error)
 
   if (reply != NULL)
     return reply;
-  /* The request cannot run any more, and what others have approved comes to nothing. */
   g_variant_get_child (body, 1, "&s", &word);
   if (strcmp (word, "approve") == 0 && us_error_has_reason (refusal, US_REASON_RECORD_CHANGED))
-    approval_refused_note (session, prepared_body, refusal);
+    approval_void_note (session, body, prepared_body, refusal);
   g_propagate_error (error, g_steal_pointer (&refusal));
   return NULL;
 }

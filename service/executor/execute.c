@@ -148,29 +148,37 @@ refusal_is_final (const GError *refusal)
   return refusal->domain == US_ERROR;
 }
 
-void
-approval_refused_note (Session *session, GVariant *prepared_body, const GError *refusal)
+/* approved_once: whether a person has approved it as it was sealed. */
+static gboolean
+approved_once (Executor *executor, const Sealed *sealed, const Answer *approval, GError **error)
 {
-  Ledger *ledger = session->executor->ledger;
-  g_autoptr (GBytes) record = NULL;
-  g_autoptr (GPtrArray) answers = NULL;
+  g_autoptr (GPtrArray) answers =
+      ledger_answers (executor->ledger, sealed->request, sealed->record, error);
+
+  if (answers == NULL)
+    return FALSE;
+  return answers->len > 0 ||
+         (approval != NULL && answer_verify_sealed (executor, sealed, "approve", approval, error));
+}
+
+void
+approval_refused_note (Session *session,
+                       const Sealed *sealed,
+                       const Answer *approval,
+                       const GError *refusal)
+{
+  Executor *executor = session->executor;
   g_autoptr (GError) error = NULL;
-  g_autofree char *request = NULL;
   g_autofree char *reason = us_error_reason (refusal);
-  guint8 digest[PAE_DIGEST_SIZE];
   gboolean new = FALSE;
 
-  if (!refusal_is_final (refusal) ||
-      !prepared_seal_is_good (session, prepared_body, &request, &record))
+  if (!refusal_is_final (refusal) || !approved_once (executor, sealed, approval, &error))
     return;
-  pae_sha256 (PAE_TYPE_RECORD, record, digest);
-  answers = ledger_answers (ledger, request, digest, &error);
-  if (answers != NULL && answers->len == 0)
-    return;
-  if (answers == NULL || !ledger_note_refusal (ledger, request, digest, reason, &new, &error))
-    g_info ("the refusal of %s is not in the ledger: %s", request, error->message);
+  if (!ledger_note_refusal (executor->ledger, sealed->request, sealed->record, reason, &new, &error))
+    g_info ("the refusal of %s is not in the ledger: %s", sealed->request, error->message);
   if (new)
-    journal_event (JOURNAL_REFUSED, AUDIT_EXECUTOR, request, "refused", NULL, reason);
+    journal_note (&session->note, JOURNAL_REFUSED, AUDIT_EXECUTOR, sealed->request, "refused", NULL,
+                  reason);
 }
 
 static GVariant *
@@ -201,12 +209,13 @@ handle_execute (Session *session, GVariant *body, GError **error)
 {
   g_autoptr (GVariant) prepared_body = g_variant_get_child_value (body, 0);
   g_autoptr (GError) refusal = NULL;
+  g_auto (Sealed) sealed = { 0 };
   GVariant *reply = execute (session, prepared_body, &refusal);
 
-  if (reply == NULL)
-    {
-      approval_refused_note (session, prepared_body, refusal);
-      g_propagate_error (error, g_steal_pointer (&refusal));
-    }
-  return reply;
+  if (reply != NULL)
+    return reply;
+  if (sealed_open (session, prepared_body, &sealed, NULL))
+    approval_refused_note (session, &sealed, NULL, refusal);
+  g_propagate_error (error, g_steal_pointer (&refusal));
+  return NULL;
 }

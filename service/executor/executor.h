@@ -96,14 +96,6 @@ GVariant *handle_status (Session *session, GVariant *body, GError **error);
 /* refusal_is_final: a check has found that this may not run, and not only that something is away. */
 gboolean refusal_is_final (const GError *refusal);
 
-/*
- * approval_refused_note: that what a person has approved was then refused by a check, is in the audit log,
- * and the first time in the journal.  Of what nobody has approved there is no trace: an agent could
- * make as many as it likes.  A ledger that can't be written changes nothing about the refusal.
- * @prepared_body: WIRE_PREPARED
- */
-void approval_refused_note (Session *session, GVariant *prepared_body, const GError *refusal);
-
 /* denial_reason_check: one of the five words, or "". */
 gboolean denial_reason_check (const char *reason, GError **error);
 

@@ -32,10 +32,19 @@ variant_of_digest (const guint8 digest[PAE_DIGEST_SIZE])
 }
 
 void
+sealed_clear (Sealed *sealed)
+{
+  g_clear_pointer (&sealed->request, g_free);
+  g_clear_pointer (&sealed->supersedes, g_free);
+  g_clear_pointer (&sealed->supersedes_digest, g_free);
+}
+
+void
 prepared_free (Prepared *prepared)
 {
   if (prepared == NULL)
     return;
+  sealed_clear (&prepared->sealed);
   proposal_free (prepared->proposal);
   g_clear_pointer (&prepared->record, record_unref);
   g_free (prepared);
@@ -74,23 +83,29 @@ deadline_check (guint64 deadline, GError **error)
 }
 
 gboolean
-prepared_seal_is_good (Session *session, GVariant *body, char **out_request, GBytes **out_record)
+sealed_open (Session *session, GVariant *body, Sealed *out_sealed, GError **error)
 {
+  g_auto (Sealed) sealed = { 0 };
   g_autoptr (GVariant) request = g_variant_get_child_value (body, 0);
   g_autoptr (GVariant) record_array = g_variant_get_child_value (body, 2);
   g_autoptr (GVariant) seal_array = g_variant_get_child_value (body, 4);
   g_autoptr (GBytes) record = bytes_of (record_array);
   g_autoptr (GBytes) seal = bytes_of (seal_array);
-  guint8 made[PAE_DIGEST_SIZE];
   guint64 deadline = 0;
-  const char *id = NULL;
 
-  g_variant_get_child (request, 0, "&s", &id);
+  g_variant_get_child (request, 0, "s", &sealed.request);
+  g_variant_get_child (request, 7, "(ss)", &sealed.supersedes, &sealed.supersedes_digest);
   g_variant_get_child (body, 3, "t", &deadline);
-  if (!seal_check (session, id, record, deadline, seal, made, NULL))
+  if (!seal_check (session, sealed.request, record, deadline, seal, sealed.seal, error))
     return FALSE;
-  *out_request = g_strdup (id);
-  *out_record = g_steal_pointer (&record);
+  if (*sealed.supersedes == '\0')
+    {
+      g_clear_pointer (&sealed.supersedes, g_free);
+      g_clear_pointer (&sealed.supersedes_digest, g_free);
+    }
+  pae_sha256 (PAE_TYPE_RECORD, record, sealed.record);
+  *out_sealed = sealed;
+  sealed = (Sealed){ 0 };
   return TRUE;
 }
 
@@ -101,18 +116,13 @@ prepared_open (Session *session, GVariant *body, GError **error)
   g_autoptr (GVariant) request = NULL;
   g_autoptr (GVariant) facts = NULL;
   g_autoptr (GVariant) record_array = NULL;
-  g_autoptr (GVariant) seal_array = NULL;
   g_autoptr (GBytes) record = NULL;
-  g_autoptr (GBytes) seal = NULL;
-  const char *id = NULL;
 
   g_variant_get (body, "(@" WIRE_REQUEST "@" WIRE_FACTS "@ayt@ay)", &request, &facts, &record_array,
-                 &prepared->deadline, &seal_array);
-  g_variant_get_child (request, 0, "&s", &id);
+                 &prepared->deadline, NULL);
   record = bytes_of (record_array);
-  seal = bytes_of (seal_array);
 
-  if (!seal_check (session, id, record, prepared->deadline, seal, prepared->seal, error) ||
+  if (!sealed_open (session, body, &prepared->sealed, error) ||
       !deadline_check (prepared->deadline, error))
     return NULL;
   prepared->proposal =

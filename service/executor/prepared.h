@@ -8,12 +8,33 @@
 
 G_BEGIN_DECLS
 
+/* What a statement says of a request that was prepared here.  All but what it supersedes is under the
+ * seal; that is not believed, and a signature on the statement is one on it, too. */
+typedef struct
+{
+  char *request;
+  guint8 record[PAE_DIGEST_SIZE]; /* digest of the record as sealed */
+  guint8 seal[PAE_DIGEST_SIZE];
+  char *supersedes, *supersedes_digest; /* (nullable) */
+} Sealed;
+
+void sealed_clear (Sealed *sealed);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Sealed, sealed_clear)
+
+/*
+ * sealed_open: that this was prepared here, in this boot, whatever else is wrong with it by now.
+ * @body: of type WIRE_PREPARED
+ *
+ * Returns: FALSE with reason bad-seal, bad-message or those of ledger_seal().
+ */
+gboolean sealed_open (Session *session, GVariant *body, Sealed *out_sealed, GError **error);
+
 typedef struct
 {
   Proposal *proposal;
   Record *record; /* rebuilt here, its bytes are those that were sealed */
   guint64 deadline;
-  guint8 seal[PAE_DIGEST_SIZE];
+  Sealed sealed;
 } Prepared;
 
 /*
@@ -23,11 +44,6 @@ typedef struct
  * Returns: NULL with reason bad-seal, deadline-passed, record-changed or those of proposal_new().
  */
 Prepared *prepared_open (Session *session, GVariant *body, GError **error);
-/* prepared_seal_is_good: that this was prepared here, whatever else is wrong with it by now. */
-gboolean prepared_seal_is_good (Session *session,
-                                GVariant *body,
-                                char **out_request,
-                                GBytes **out_record);
 void prepared_free (Prepared *prepared);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Prepared, prepared_free)
 
@@ -45,6 +61,28 @@ gboolean answer_verify (Executor *executor,
                         GArray *votes,
                         guint32 *out_counter,
                         GError **error);
+
+/*
+ * answer_verify_sealed: that an active passkey of a user of this machine has signed this on the
+ * record as it was sealed.  Of a record that is no longer the one of now nobody can say who may
+ * approve it, so this counts for nothing but a note that it was refused.
+ */
+gboolean answer_verify_sealed (Executor *executor,
+                               const Sealed *sealed,
+                               const char *decision,
+                               const Answer *answer,
+                               GError **error);
+
+/*
+ * approval_refused_note: that what a person has approved was then refused by a check, is in the audit
+ * log once, and the first time in the journal.  Of what nobody has approved there is no trace: an
+ * agent could make as many as it likes.  A ledger that can't be written changes nothing about the refusal.
+ * @approval: (nullable): that came just now, and was not looked at yet
+ */
+void approval_refused_note (Session *session,
+                            const Sealed *sealed,
+                            const Answer *approval,
+                            const GError *refusal);
 
 /* An answer that this worker has verified, on the same record by the same requirements. */
 typedef struct

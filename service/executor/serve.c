@@ -92,48 +92,49 @@ table_find (const Handover *handover, guint roles, gsize *out_i, GError **error)
 }
 
 static gboolean
-serve (Executor *executor, int sock, const char **out_name, GError **error)
+serve (Session *session, const char **out_name, GError **error)
 {
   g_auto (Handover) handover = { 0 };
   g_autoptr (GVariant) reply = NULL;
-  Session session = { .executor = executor, .sock = sock, .reply_fd = -1 };
   autofd body_fd = -1;
-  gboolean sent = FALSE;
   guint roles = 0;
   gsize i = 0;
 
-  if (!peer_roles (executor->config, sock, &roles, error) ||
-      !handover_receive (sock, &handover, &body_fd, error) ||
+  if (!peer_roles (session->executor->config, session->sock, &roles, error) ||
+      !handover_receive (session->sock, &handover, &body_fd, error) ||
       !table_find (&handover, roles, &i, error))
     return FALSE;
   *out_name = table[i].name;
   if (!handover_decode (&handover, body_fd, table[i].type, error))
     return FALSE;
 
-  session.admin = (roles & ROLE_ADMIN) != 0;
-  session.fds = handover.fds;
-  session.n_fds = handover.n_fds;
-  reply = table[i].handle (&session, handover.body, error);
-  if (reply != NULL)
-    sent = handover_send (sock, HANDOVER_REPLY, g_variant_ref_sink (reply), &session.reply_fd,
-                          session.reply_fd >= 0 ? 1 : 0, error);
-  /* the ledger holds it already; who waits for the reply does not wait for the journal */
-  journal_note_flush (&session.note);
-  return sent;
+  session->admin = (roles & ROLE_ADMIN) != 0;
+  session->fds = handover.fds;
+  session->n_fds = handover.n_fds;
+  reply = table[i].handle (session, handover.body, error);
+  session->fds = NULL;
+  session->n_fds = 0;
+  return reply != NULL &&
+         handover_send (session->sock, HANDOVER_REPLY, g_variant_ref_sink (reply),
+                        &session->reply_fd, session->reply_fd >= 0 ? 1 : 0, error);
 }
 
 void
 executor_serve (Executor *executor, int sock)
 {
+  Session session = { .executor = executor, .sock = sock, .reply_fd = -1 };
   g_autoptr (GError) error = NULL;
   g_autofree char *text = NULL;
   const char *name = "a hand-over";
 
-  if (serve (executor, sock, &name, &error))
-    return;
-  handover_send_error (sock, error, NULL);
-  text = g_strescape (error->message, NULL);
-  g_info ("%s refused: %s", name, text);
+  if (!serve (&session, &name, &error))
+    {
+      handover_send_error (sock, error, NULL);
+      text = g_strescape (error->message, NULL);
+      g_info ("%s refused: %s", name, text);
+    }
+  /* the ledger holds it already; who waits for the reply does not wait for the journal */
+  journal_note_flush (&session.note);
 }
 
 void

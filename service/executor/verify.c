@@ -16,34 +16,73 @@
 #include <string.h>
 
 static GBytes *
-statement_rebuild (const Prepared *prepared,
+statement_rebuild (const Sealed *sealed,
                    const char *decision,
                    const Answer *answer,
                    const Passkey *passkey,
                    GError **error)
 {
   g_autoptr (Statement) statement = g_new0 (Statement, 1);
-  const Proposal *proposal = prepared->proposal;
   gsize len = 0;
   const guint8 *id = g_bytes_get_data (passkey->credential, &len);
 
   statement->decision = g_strdup (decision);
-  statement->request = g_strdup (proposal->id);
-  statement->record = digest_to_string (record_digest (prepared->record));
+  statement->request = g_strdup (sealed->request);
+  statement->record = digest_to_string (sealed->record);
   statement->approver_name = g_strdup (passkey->name);
   statement->approver_uid = (guint32) passkey->uid;
   statement->credential = base64url_encode (id, len);
   statement->rp = g_strdup (passkey->rp);
-  statement->seal = base64url_encode (prepared->seal, PAE_DIGEST_SIZE);
+  statement->seal = base64url_encode (sealed->seal, PAE_DIGEST_SIZE);
   statement->nonce = g_strdup (answer->nonce);
   statement->issued = g_strdup (answer->issued);
   statement->expires = g_strdup (answer->expires);
-  if (proposal->supersedes != NULL)
-    {
-      statement->supersedes_request = g_strdup (proposal->supersedes);
-      statement->supersedes_digest = digest_to_string (proposal->supersedes_digest);
-    }
+  statement->supersedes_request = g_strdup (sealed->supersedes);
+  statement->supersedes_digest = g_strdup (sealed->supersedes_digest);
   return statement_encode (statement, error);
+}
+
+/* answer_match: the passkey, and what it must have signed; NULL where it is not what came. */
+static Passkey *
+answer_match (Executor *executor,
+              const Sealed *sealed,
+              const char *decision,
+              const Answer *answer,
+              guint8 out_challenge[PAE_DIGEST_SIZE],
+              GError **error)
+{
+  g_autoptr (Passkey) passkey = NULL;
+  g_autoptr (GBytes) statement = NULL;
+
+  if (g_bytes_get_size (answer->statement) > STATEMENT_MAX_BYTES ||
+      g_bytes_get_size (answer->credential) > PASSKEY_CREDENTIAL_MAX)
+    {
+      us_error_set (error, US_ERROR_WRONG_ASSERTION, US_REASON_ASSERTION_SIZE,
+                    "a statement is %d bytes at most, a credential id %d", STATEMENT_MAX_BYTES,
+                    PASSKEY_CREDENTIAL_MAX);
+      return NULL;
+    }
+  passkey = ledger_passkey (executor->ledger, answer->credential, error);
+  if (passkey == NULL)
+    return NULL;
+
+  statement = statement_rebuild (sealed, decision, answer, passkey, error);
+  if (statement == NULL)
+    return NULL;
+  if (!g_bytes_equal (statement, answer->statement))
+    {
+      us_error_set (error, US_ERROR_WRONG_ASSERTION, US_REASON_STATEMENT_CHANGED,
+                    "what was signed is not the statement on this request");
+      return NULL;
+    }
+  if (!passkey->active)
+    {
+      us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_REVOKED,
+                    "this passkey of %s is not active", passkey->name);
+      return NULL;
+    }
+  statement_challenge (statement, out_challenge);
+  return g_steal_pointer (&passkey);
 }
 
 gboolean
@@ -56,35 +95,35 @@ answer_verify (Executor *executor,
                guint32 *out_counter,
                GError **error)
 {
-  g_autoptr (Passkey) passkey = NULL;
-  g_autoptr (GBytes) statement = NULL;
   guint8 challenge[PAE_DIGEST_SIZE];
+  g_autoptr (Passkey) passkey =
+      answer_match (executor, &prepared->sealed, decision, answer, challenge, error);
 
-  if (g_bytes_get_size (answer->statement) > STATEMENT_MAX_BYTES ||
-      g_bytes_get_size (answer->credential) > PASSKEY_CREDENTIAL_MAX)
-    return us_error_set (error, US_ERROR_WRONG_ASSERTION, US_REASON_ASSERTION_SIZE,
-                         "a statement is %d bytes at most, a credential id %d", STATEMENT_MAX_BYTES,
-                         PASSKEY_CREDENTIAL_MAX);
-  passkey = ledger_passkey (executor->ledger, answer->credential, error);
+  /* here, too, that name and uid, as enrolled, still are each other's */
+  return passkey != NULL &&
+         votes_of (executor, prepared->record, requirements, passkey, (gpointer) answer, votes,
+                   error) &&
+         passkey_verify (passkey, challenge, &answer->assertion, out_counter, error);
+}
+
+gboolean
+answer_verify_sealed (Executor *executor,
+                      const Sealed *sealed,
+                      const char *decision,
+                      const Answer *answer,
+                      GError **error)
+{
+  guint8 challenge[PAE_DIGEST_SIZE];
+  g_autoptr (Passkey) passkey = answer_match (executor, sealed, decision, answer, challenge, error);
+  guint32 counter = 0;
+  uid_t uid = 0;
+
   if (passkey == NULL)
     return FALSE;
-
-  statement = statement_rebuild (prepared, decision, answer, passkey, error);
-  if (statement == NULL)
-    return FALSE;
-  if (!g_bytes_equal (statement, answer->statement))
-    return us_error_set (error, US_ERROR_WRONG_ASSERTION, US_REASON_STATEMENT_CHANGED,
-                         "what was signed is not the statement on this request");
-  if (!passkey->active)
-    return us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_REVOKED,
-                         "this passkey of %s is not active", passkey->name);
-  /* here, too, that name and uid, as enrolled, still are each other's */
-  if (!votes_of (executor, prepared->record, requirements, passkey, (gpointer) answer, votes,
-                 error))
-    return FALSE;
-
-  statement_challenge (statement, challenge);
-  return passkey_verify (passkey, challenge, &answer->assertion, out_counter, error);
+  if (!executor->config->names->user_by_name (passkey->name, &uid) || uid != passkey->uid)
+    return us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_IDENTITY,
+                         "name and uid of this passkey are no longer each other's");
+  return passkey_verify (passkey, challenge, &answer->assertion, &counter, error);
 }
 
 /* votes_withdraw: an answer that failed after its votes were counted has none. */

@@ -2,7 +2,7 @@
 /*
  * Everything that the ledger has of one request, for a receipt: row, answers, entries of the log and
  * its head, read in one transaction, so that they belong together.  And what is noted for nothing
- * but a receipt: that an execution was refused.
+ * but a receipt: that what was approved was refused.
  */
 #include "service/ledger/private.h"
 

@@ -245,9 +245,9 @@ gboolean ledger_resolve (Ledger *ledger,
 /* --- evidence --- */
 
 /*
- * ledger_note_refusal: an audit entry that a check at the execution, or when another person approved,
- * has failed of a request that a person had approved; one a request.  It ends nothing: that is the broker's to do, and a broker
- * that says something else later is refused or not by what is then.
+ * ledger_note_refusal: an audit entry that a check at the execution, or at an approval, has failed of
+ * a request that a person had approved; one a request.  It ends nothing: that is the broker's to do,
+ * and a broker that says something else later is refused or not by what is then.
  * @out_new: FALSE where it was noted before
  */
 gboolean ledger_note_refusal (Ledger *ledger,

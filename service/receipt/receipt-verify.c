@@ -243,7 +243,7 @@ state_text (const char *state)
     { "expired", "its time ran out; nothing ran" },
     { "superseded", "another request took its place; nothing ran under this id" },
     { "unreachable", "nobody was left who could approve; nothing ran" },
-    { "refused", "a check at the execution failed; nothing ran up to then" },
+    { "refused", "a check failed after a person had approved; nothing ran up to then" },
     { "executing", "it was being executed" },
     { "done", "it was executed" },
     { "failed", "it was tried, and the module guarantees that there was no effect" },

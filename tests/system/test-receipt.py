@@ -268,13 +268,19 @@ class Receipt(unittest.TestCase):
                               for name, text in ACTIONS.items()}, rules=RULES)
         self.world.ctl("policy", "reload")
 
-    def test_refused_what_nobody_signed(self):
-        """It is not what was read any more; that leaves no trace, and the receipt says nothing else."""
+    def test_refused_what_is_another_action_now(self):
+        """Policy changed between card and signature: the receipt says what came of the approval."""
         request = self.ask("refused")
         self.addCleanup(self.edit, "Label=Target")
         self.assertNotEqual(self.lead.approve(request, before_signing=self.edit).status, 0)
         self.assert_refused(request)
-        self.check(request, "none")
+        outcome = self.check(request, "refused")
+        self.assertEqual((outcome["source"], outcome["reason"], outcome["answers"]),
+                         ("executor", "record-changed", []))
+        noted = [entry["details"] for entry in map(json.loads, self.world.ctl(
+            "audit", "show", "--json").splitlines()) if entry["event"] == "refused"]
+        self.assertEqual([details["reason"] for details in noted if details["request"] == request],
+                         ["record-changed"])
 
     def test_unknown(self):
         request = self.ask("doubt", "test.doubt")
