@@ -60,8 +60,9 @@ class Case(card.Case):
         return self.terminal("passkey", "enrol", "--label", "Blue key", *arguments,
                              *(["--unattested"] if unattested else []))
 
-    def sign(self, *devices):
-        return self.approve(REQUEST, *[word for device in devices for word in ("--device", device)])
+    def sign(self, *devices, **environment):
+        return self.approve(REQUEST, *[word for device in devices for word in ("--device", device)],
+                            **environment)
 
     def assert_approved(self, terminal):
         terminal.wait_for("done: sent")
@@ -317,6 +318,24 @@ class WithPin(KeyCase):
             terminal.wait_for(pin_prompt(8))
             terminal.line(PIN)
             self.assert_ends(terminal, "key-timeout: .*nobody touched it in time")
+
+    def test_one_that_would_wait_for_ever(self):
+        """It says all the time that it waits for its person: we end that, and it is told so."""
+        key = self.enrolled(self.pin_key(TOUCH_TIMEOUT_MS="600000"))
+        key.finger("")
+        with self.sign(key.path, TEST_TOUCH_MS="3000") as terminal:
+            self.to_signature(terminal)
+            terminal.wait_for(pin_prompt(8))
+            terminal.line(PIN)
+            terminal.wait_for(TOUCH)
+            self.assert_ends(terminal, "key-timeout: .*nobody touched it in time")
+        # it does not wait for that touch any more
+        key.finger("touch")
+        with self.sign(key.path) as terminal:
+            self.to_signature(terminal)
+            terminal.wait_for(pin_prompt(8))
+            terminal.line(PIN)
+            self.assert_approved(terminal)
 
     def test_pulled_out_while_it_blinks(self):
         key = self.enrolled(self.pin_key())

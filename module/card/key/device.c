@@ -190,8 +190,17 @@ on_tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+static gboolean
+on_late (gpointer data)
+{
+  gboolean *late = data;
+
+  *late = TRUE;
+  return G_SOURCE_REMOVE;
+}
+
 /* A device that was told to stop before it had begun has not heard it: it is told again. */
-static int
+static void
 task_stop (Task *task)
 {
   guint tick = g_timeout_add (STOP_AGAIN_MS, on_tick, NULL);
@@ -202,7 +211,31 @@ task_stop (Task *task)
       g_main_context_iteration (NULL, TRUE);
     }
   g_source_remove (tick);
-  return FIDO_ERR_KEEPALIVE_CANCEL;
+}
+
+/* task_wait: the code of what ended it; FIDO_OK where it ended by itself. */
+static int
+task_wait (Task *task, DeviceLeft left, gpointer left_data)
+{
+  gboolean late = FALSE;
+  guint timer = g_timeout_add (task->device->touch_ms, on_late, &late);
+  int code = FIDO_OK;
+
+  while (!g_atomic_int_get (&task->done) && code == FIDO_OK)
+    {
+      g_main_context_iteration (NULL, TRUE);
+      if (g_atomic_int_get (&task->done))
+        break;
+      if (left (left_data))
+        code = FIDO_ERR_KEEPALIVE_CANCEL;
+      else if (late)
+        code = FIDO_ERR_USER_ACTION_TIMEOUT;
+    }
+  if (code != FIDO_OK)
+    task_stop (task);
+  if (!late)
+    g_source_remove (timer);
+  return code;
 }
 
 int
@@ -221,14 +254,10 @@ device_run (Device *device,
   task->work = work;
   task->data = data;
   task->unref = unref;
-  fido_dev_set_timeout (device->fido, (int) device->touch_ms);
+  /* The time is kept here, where the device can be told that it is over; the library only gives up. */
+  fido_dev_set_timeout (device->fido, (int) device->touch_ms + STOP_TRIES * STOP_AGAIN_MS);
   thread = g_thread_new ("security-key", task_main, g_atomic_rc_box_acquire (task));
-  while (!g_atomic_int_get (&task->done) && code != FIDO_ERR_KEEPALIVE_CANCEL)
-    {
-      g_main_context_iteration (NULL, TRUE);
-      if (!g_atomic_int_get (&task->done) && left (left_data))
-        code = task_stop (task);
-    }
+  code = task_wait (task, left, left_data);
   if (g_atomic_int_get (&task->done))
     {
       g_thread_join (thread);
@@ -236,7 +265,7 @@ device_run (Device *device,
     }
   else
     g_thread_unref (thread);
-  if (code != FIDO_ERR_KEEPALIVE_CANCEL)
+  if (code == FIDO_OK)
     code = task->code;
   g_atomic_rc_box_release_full (task, task_clear);
   return code;

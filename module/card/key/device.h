@@ -48,11 +48,12 @@ typedef int (*DeviceWork) (Device *device, gpointer data);
 typedef gboolean (*DeviceLeft) (gpointer data);
 
 /*
- * device_run: has @work done and runs the default main context meanwhile; where @left says so the
- * device is told to stop, and given up where it does not.
+ * device_run: has @work done and runs the default main context meanwhile; where @left says so, or its
+ * time is over, the device is told to stop, and given up where it does not.
  * @data, @unref: what @work needs; given up with the device, it is released when the device returns
  *
- * Returns: the code of @work, FIDO_ERR_KEEPALIVE_CANCEL where the person left.
+ * Returns: the code of @work, FIDO_ERR_KEEPALIVE_CANCEL where the person left,
+ *   FIDO_ERR_USER_ACTION_TIMEOUT where nobody touched it in time.
  */
 int device_run (Device *device,
                 DeviceWork work,

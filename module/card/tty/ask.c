@@ -134,13 +134,15 @@ program_key (Terminal **terminal, gboolean files_only, GError **error)
                            ask_passphrase, terminal, error);
 }
 
+guint program_touch_ms = SECURITY_KEY_TOUCH_MS;
+
 Key *
 program_security_key (Terminal **terminal, const char *const *devices, gboolean attested)
 {
   const SecurityKeyOptions options = {
     .devices = devices,
     .attested = attested,
-    .touch_ms = SECURITY_KEY_TOUCH_MS,
+    .touch_ms = program_touch_ms,
     .ask = ask_pin,
     .touch = on_touch,
     .left = has_left,

@@ -95,4 +95,7 @@ Key *program_key (Terminal **terminal, gboolean files_only, GError **error);
  */
 Key *program_security_key (Terminal **terminal, const char *const *devices, gboolean attested);
 
+/* How long a key may wait for its person: SECURITY_KEY_TOUCH_MS; for tests, which can't wait so long. */
+extern guint program_touch_ms;
+
 G_END_DECLS
