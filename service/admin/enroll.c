@@ -71,8 +71,8 @@ known_credentials (const AdminState *state, const Enrolment *enrolment, GError *
     return NULL;
   g_variant_builder_init (&builder, G_VARIANT_TYPE ("aay"));
   g_variant_iter_init (&iter, passkeys);
-  while (g_variant_iter_next (&iter, "(@aysu&ss&sxb)", &credential, NULL, &uid, NULL, NULL, &rp,
-                              NULL, &active))
+  while (g_variant_iter_next (&iter, "(@aysu&ss&sxbs)", &credential, NULL, &uid, NULL, NULL, &rp,
+                              NULL, &active, NULL))
     {
       if (active && uid == enrolment->uid && g_strcmp0 (rp, enrolment->rp) == 0)
         g_variant_builder_add_value (&builder, credential);

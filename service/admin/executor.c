@@ -81,7 +81,7 @@ handle_list_passkeys (const AdminCall *call, GError **error)
   GVariantBuilder builder;
   GVariantIter iter;
   GVariant *credential = NULL;
-  const char *name = NULL, *kind = NULL, *label = NULL, *rp = NULL;
+  const char *name = NULL, *kind = NULL, *label = NULL, *rp = NULL, *key = NULL;
   guint32 uid = 0;
   gint64 enrolled = 0;
   gboolean active = FALSE;
@@ -90,8 +90,8 @@ handle_list_passkeys (const AdminCall *call, GError **error)
     return NULL;
   g_variant_builder_init (&builder, G_VARIANT_TYPE ("aa{sv}"));
   g_variant_iter_init (&iter, passkeys);
-  while (g_variant_iter_next (&iter, "(@ay&su&s&s&sxb)", &credential, &name, &uid, &kind, &label,
-                              &rp, &enrolled, &active))
+  while (g_variant_iter_next (&iter, "(@ay&su&s&s&sxb&s)", &credential, &name, &uid, &kind, &label,
+                              &rp, &enrolled, &active, &key))
     {
       GVariantDict passkey;
 
@@ -104,6 +104,7 @@ handle_list_passkeys (const AdminCall *call, GError **error)
       g_variant_dict_insert (&passkey, "rp", "s", rp);
       g_variant_dict_insert (&passkey, "enrolled", "x", enrolled);
       g_variant_dict_insert (&passkey, "active", "b", active);
+      g_variant_dict_insert (&passkey, "key", "s", key);
       g_variant_builder_add_value (&builder, g_variant_dict_end (&passkey));
       g_variant_unref (credential);
     }

@@ -15,7 +15,7 @@ gboolean executor_call (const AdminState *state,
                         Handover *out_reply,
                         GError **error);
 
-/* executor_passkeys: (transfer full): a(aysusssxb), see WIRE_PASSKEYS_REPLY. */
+/* executor_passkeys: (transfer full): a(aysusssxbs), see WIRE_PASSKEYS_REPLY. */
 GVariant *executor_passkeys (const AdminState *state, GError **error);
 
 G_END_DECLS

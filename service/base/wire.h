@@ -94,8 +94,8 @@
 /* REVOKE: ay credential id, u by. */
 #define WIRE_REVOKE "(ayu)"
 /* PASSKEYS: nothing.  Reply: ay credential id, s name, u uid, s kind, s label, s rp, x enrolled (wall
- * seconds), b active. */
-#define WIRE_PASSKEYS_REPLY "(a(aysusssxb))"
+ * seconds), b active, s id of the public key. */
+#define WIRE_PASSKEYS_REPLY "(a(aysusssxbs))"
 /* HALT, RESUME: u by, s why. */
 #define WIRE_HALT "(us)"
 /* RESOLVE: s request id, s outcome ("done" or "failed"), s note, u by. */

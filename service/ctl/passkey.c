@@ -15,7 +15,7 @@
 typedef struct
 {
   char *credential; /* base64url */
-  const char *user, *kind, *label, *rp;
+  const char *user, *kind, *label, *rp, *key;
   guint32 uid;
   gint64 enrolled;
   gboolean active;
@@ -39,6 +39,7 @@ entry_read (GVariant *dict, Entry *entry)
       !g_variant_lookup (dict, "kind", "&s", &entry->kind) ||
       !g_variant_lookup (dict, "label", "&s", &entry->label) ||
       !g_variant_lookup (dict, "rp", "&s", &entry->rp) ||
+      !g_variant_lookup (dict, "key", "&s", &entry->key) ||
       !g_variant_lookup (dict, "uid", "u", &entry->uid) ||
       !g_variant_lookup (dict, "enrolled", "x", &entry->enrolled) ||
       !g_variant_lookup (dict, "active", "b", &entry->active))
@@ -60,6 +61,7 @@ print_entry (const Entry *entry)
   output_field ("kind", entry->kind);
   output_field ("label", entry->label);
   output_field ("relying party", entry->rp);
+  output_field ("public key", entry->key);
   output_field ("enrolled", enrolled);
   output_field ("state", entry->active ? "active" : "revoked or suspect");
 }
@@ -77,6 +79,7 @@ append_entry (JsonTree *array, const Entry *entry)
   json_tree_add_string (object, "kind", entry->kind);
   json_tree_add_string (object, "label", entry->label);
   json_tree_add_string (object, "rp", entry->rp);
+  json_tree_add_string (object, "key", entry->key);
   json_tree_add_string (object, "enrolled", enrolled);
   json_tree_add_boolean (object, "active", entry->active);
 }

@@ -52,14 +52,18 @@ handle_passkeys (Session *session, GVariant *body, GError **error)
 
   if (passkeys == NULL)
     return NULL;
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(aysusssxb)"));
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(aysusssxbs)"));
   for (guint i = 0; i < passkeys->len; i++)
     {
       const Passkey *passkey = g_ptr_array_index (passkeys, i);
+      const Signer signer = {
+        passkey->algorithm == PASSKEY_ES256 ? SIGNER_ES256 : SIGNER_EDDSA, passkey->public_key
+      };
+      g_autofree char *key = signer_id_text (&signer);
 
-      g_variant_builder_add (&builder, "(@aysusssxb)", variant_of_bytes (passkey->credential),
+      g_variant_builder_add (&builder, "(@aysusssxbs)", variant_of_bytes (passkey->credential),
                              passkey->name, (guint32) passkey->uid, passkey->kind, passkey->label,
-                             passkey->rp, passkey->enrolled, passkey->active);
+                             passkey->rp, passkey->enrolled, passkey->active, key);
     }
   return g_variant_new (WIRE_PASSKEYS_REPLY, &builder);
 }

@@ -25,9 +25,9 @@ static const Answer answers[] = {
   { HANDOVER_ENROL, WIRE_ENROL, "([byte 0x0b, 0x16],)" },
   { HANDOVER_REVOKE, WIRE_REVOKE, "()" },
   { HANDOVER_PASSKEYS, WIRE_EMPTY,
-    "([([byte 0x01], 'daemon', 1, 'software', 'one', 'example.com', 1000, true),"
-    "  ([byte 0x02], 'daemon', 1, 'phone', 'two', 'example.com', 2000, false),"
-    "  ([byte 0x03], 'games', 5, 'phone', 'three', 'example.com', 3000, true)],)" },
+    "([([byte 0x01], 'daemon', 1, 'software', 'one', 'example.com', 1000, true, 'sha256:00'),"
+    "  ([byte 0x02], 'daemon', 1, 'phone', 'two', 'example.com', 2000, false, 'sha256:01'),"
+    "  ([byte 0x03], 'games', 5, 'phone', 'three', 'example.com', 3000, true, 'sha256:02')],)" },
   { HANDOVER_HALT, WIRE_HALT, "()" },
   { HANDOVER_RESUME, WIRE_HALT, "()" },
   { HANDOVER_RESOLVE, WIRE_RESOLVE, "()" },

@@ -348,9 +348,10 @@ class Table(Base):
             self.assertEqual(self.caller.call(member, *CALLS[member]), reply, member)
             self.assertEqual(self.handed_over()[-1], expected)
         passkeys = self.caller.call("ListPasskeys")[0]
-        self.assertEqual([(key["user"], key["label"], key["active"]) for key in passkeys],
-                         [("daemon", "one", True), ("daemon", "two", False),
-                          ("games", "three", True)])
+        self.assertEqual([(key["user"], key["label"], key["active"], key["key"])
+                          for key in passkeys],
+                         [("daemon", "one", True, "sha256:00"), ("daemon", "two", False, "sha256:01"),
+                          ("games", "three", True, "sha256:02")])
 
     def test_the_executor_refuses_or_is_gone(self):
         self.refused("Halted", "halted", "Halt", "(s)", ("break",))

@@ -492,7 +492,7 @@ test_empty_bodies (void)
       g_autoptr (GVariant) body = g_variant_ref_sink (
           i == 0 ? g_variant_new ("()")
                  : g_variant_new_tuple ((GVariant *[]){ g_variant_new_array (
-                                            G_VARIANT_TYPE ("(aysusssxb)"), NULL, 0) },
+                                            G_VARIANT_TYPE ("(aysusssxbs)"), NULL, 0) },
                                         1));
       g_autoptr (GError) error = NULL;
       g_auto (Handover) handover = { 0 };

@@ -334,7 +334,10 @@ class Enrolment(Case):
                 terminal.line(PASSPHRASE)
             self.assertEqual(terminal.wait(), 0)
         self.service.reached()
-        second = [key for key in self.keys() if key["label"] == "Second"][0]["credential"]
+        second = [key for key in self.keys() if key["label"] == "Second"][0]
+        self.assertIn(second["key"], terminal.text)
+        self.assertIn(f'public key {second["key"]}\n', self.run_plain("passkey", "list").stdout)
+        second = second["credential"]
         done = self.run_plain("passkey", "revoke", "--", second[:12])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.service.reached(), ["revoke"])

@@ -212,7 +212,7 @@ class Full(Log):
     def test_all_that_is_printed(self):
         key = {"credential": ("ay", b"\1"), "user": ("s", "alice"), "uid": ("u", 1000),
                "kind": ("s", "software"), "label": ("s", "x"), "rp": ("s", "undersign:00"),
-               "enrolled": ("x", 0), "active": ("b", True)}
+               "enrolled": ("x", 0), "active": ("b", True), "key": ("s", "sha256:00")}
         entries = chain({"name": "a"}, {"name": "b" * 70000}, {"name": "c"})
         signed = HostKey(b"k").checkpoint(entries[-1])
         replies = {"GetCheckpoint": ("(ay)", (signed,)), "ListPasskeys": ("(aa{sv})", ([key],)),
@@ -296,7 +296,8 @@ class Verbs(Base):
         def key(user, credential, active):
             return {"credential": ("ay", credential), "user": ("s", user), "uid": ("u", 1000),
                     "kind": ("s", "software"), "label": ("s", "desk\u202e"),
-                    "rp": ("s", "undersign:00"), "enrolled": ("x", 0), "active": ("b", active)}
+                    "rp": ("s", "undersign:00"), "enrolled": ("x", 0), "active": ("b", active),
+                    "key": ("s", f"sha256:{credential.hex()}")}
 
         self.reply(ListPasskeys=("(aa{sv})", ([key("hr.jones", b"\1\2\xff", True),
                                                key("alice", b"\3", False)],)))
@@ -304,14 +305,17 @@ class Verbs(Base):
         self.assertEqual([entry["credential"] for entry in found], ["AQL_", "Aw"])
         self.assertEqual(found[0]["enrolled"], "1970-01-01T00:00:00Z")
         self.assertEqual([entry["active"] for entry in found], [True, False])
+        self.assertEqual([entry["key"] for entry in found], ["sha256:0102ff", "sha256:03"])
         self.assertEqual(self.json("passkey", "list", "--user", "alice"), {"passkeys": found[1:]})
         text = self.ctl("passkey", "list")
         self.assertIn("desk\\u{202E}", text)
+        self.assertIn("  public key: sha256:0102ff\n", text)
         self.assertNotIn("\u202e", text)
         incomplete = key("x", b"\1", True)
-        del incomplete["active"]
-        self.reply(ListPasskeys=("(aa{sv})", ([incomplete],)))
-        self.json("passkey", "list", status=127)
+        for member in list(incomplete):
+            less = {name: value for name, value in incomplete.items() if name != member}
+            self.reply(ListPasskeys=("(aa{sv})", ([less],)))
+            self.json("passkey", "list", status=127)
 
     def test_credential(self):
         self.reply(SetCredential=("()", ()))

@@ -9,6 +9,7 @@ was written from undersign-receipt(7) alone, tests/vectors/independent, says the
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -93,9 +94,7 @@ class Receipt(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(dir="/run/undersign-test")
         cls.addClassCleanup(cls.folder.cleanup)
         cls.agent, cls.lead = person.Agent("agent-offboarding"), person.Person(LEAD)
-        cls.lead.enrol()
-        done = cls.lead.run("passkey", "list", "--json")
-        cls.key = json.loads(done.stdout)["passkeys"][0]["key"]
+        cls.key = re.findall("sha256:[0-9a-f]{64}", cls.lead.enrol())[0]
         cls.held = cls.enrol(KIM)
         entries = map(json.loads, cls.world.ctl("audit", "show", "--json").splitlines())
         cls.other_key = [entry["details"]["key"] for entry in entries
@@ -105,6 +104,16 @@ class Receipt(unittest.TestCase):
         found = self.agent.request(action, f"target={target}")
         self.assertEqual(found["state"], "pending")
         return found["request"]
+
+    def test_keys(self):
+        """Who enrolled a passkey was told what both lists say its public key is."""
+        own = json.loads(self.lead.run("passkey", "list", "--json").stdout)["passkeys"]
+        self.assertEqual([key["key"] for key in own], [self.key])
+        self.assertIn(f"public key {self.key}\n", self.lead.run("passkey", "list").stdout)
+        listed = json.loads(self.world.ctl("passkey", "list", "--json"))["passkeys"]
+        self.assertEqual({key["user"]: key["key"] for key in listed},
+                         {LEAD: self.key, KIM: self.other_key})
+        self.assertIn(f"  public key: {self.key}\n", self.world.ctl("passkey", "list"))
 
     def host_key(self):
         """The id that an administrator hands on."""

@@ -3,7 +3,9 @@
 """Passkeys=hardware, from the maker's root to the effect: the installed service, and a security key
 behind libfido2's own HID code, whose PIN is typed on a terminal."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,8 @@ from undersign_test import person, policy, security_key, tap, world  # noqa: E40
 
 LEAD, KIM = "it.lead", "hr.kim"
 PIN = "1234-x"
+KEY_ID = re.compile("sha256:[0-9a-f]{64}")
+NOT_PROVEN = 6
 ROOTS = f"{policy.FOLDER}/attestation.d"
 RULES = {"metal": """[Rule metal]
 Agents=offboarding
@@ -92,9 +96,12 @@ class Hardware(unittest.TestCase):
         status, text = self.enrol(key)
         self.assertEqual(status, 0, text)
         self.assertIn("as hardware", text)
+        said = KEY_ID.findall(text)
+        self.assertEqual(len(said), 1, text)
         status, text = self.enrol(other, "--unattested")
         self.assertEqual(status, 0, text)
         self.assertEqual(self.kinds(), ["hardware", "software", "unattested"])
+        self.check_ids(hardware=said, unattested=KEY_ID.findall(text))
 
         request = agent.request("test.rehearse", "target=metal")["request"]
         self.assertEqual(person.Person(KIM).pending(), [])
@@ -115,6 +122,27 @@ class Hardware(unittest.TestCase):
             self.assertNotIn(PIN.encode(), screen.raw)
         self.assertEqual(agent.wait(request)["state"], "done")
         self.assertEqual(policy.executed(), 1)
+        self.check_receipt(request, said[0], *KEY_ID.findall(text))
+
+    def check_ids(self, **said):
+        """What a person is told at the enrolment is what the administrator is shown."""
+        listed = json.loads(self.world.ctl("passkey", "list", "--json"))["passkeys"]
+        for kind, ids in said.items():
+            self.assertEqual([key["key"] for key in listed if key["kind"] == kind], ids)
+
+    def check_receipt(self, request, right, wrong):
+        """It is proven by the id that was said when the key was enrolled, and by no other."""
+        host = json.loads(json.loads(self.world.ctl("audit", "checkpoint"))["body"])["key"]
+        path = f"{self.folder()}/receipt"
+        done = person.Person(LEAD).run("receipt", request)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(done.stdout)
+        for key, status in ((right, 0), (wrong, NOT_PROVEN)):
+            done = subprocess.run(["undersign", "receipt", "verify", path, f"--key={host}",
+                                   f"--key={key}"], capture_output=True, text=True, check=False,
+                                  timeout=120)
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ key_registration_clear (KeyRegistration *registration)
   g_clear_pointer (&registration->credential, g_bytes_unref);
   g_clear_pointer (&registration->client_data, g_bytes_unref);
   g_clear_pointer (&registration->attestation, g_bytes_unref);
+  g_clear_pointer (&registration->key, g_free);
 }
 
 void

@@ -41,6 +41,7 @@ typedef struct
   GBytes *credential;
   GBytes *client_data; /* clientDataJSON */
   GBytes *attestation; /* attestationObject */
+  char *key;           /* the id of the public key, as the key itself has it */
 } KeyRegistration;
 
 void key_registration_clear (KeyRegistration *registration);

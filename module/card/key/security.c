@@ -10,6 +10,7 @@
 #include "dbus/reason.h"
 #include "module/card/key/ceremony.h"
 #include "module/card/key/device.h"
+#include "service/base/signer.h"
 
 #include <string.h>
 
@@ -224,6 +225,16 @@ attestation_make (SecurityKey *security, Device *device, const fido_cred_t *cred
   return ceremony_attestation_object ("packed", statement, auth_data);
 }
 
+/* public_key_id: of the key that it made just now; x and y one behind the other. */
+static char *
+public_key_id (const fido_cred_t *cred)
+{
+  g_auto (Signer) signer = { SIGNER_ES256, g_bytes_new (fido_cred_pubkey_ptr (cred),
+                                                        fido_cred_pubkey_len (cred)) };
+
+  return signer_id_text (&signer);
+}
+
 static gboolean
 check_enrolment (const KeyEnrolment *enrolment, GError **error)
 {
@@ -265,6 +276,7 @@ security_enrol (Key *key,
 
   out_registration->credential =
       g_bytes_new (fido_cred_id_ptr (use->cred), fido_cred_id_len (use->cred));
+  out_registration->key = public_key_id (use->cred);
   out_registration->client_data = g_steal_pointer (&client_data);
   out_registration->attestation = g_steal_pointer (&attestation);
   return TRUE;

@@ -72,13 +72,20 @@ find_or_fail (SoftwareKey *software, GBytes *credential, Store **out_store, GErr
   return stored;
 }
 
+static char *
+key_id (const StoredKey *stored)
+{
+  g_auto (Signer) signer = { SIGNER_ES256, g_bytes_new (stored->point, sizeof stored->point) };
+
+  return signer_id_text (&signer);
+}
+
 static KeyInfo *
 info_new (const StoredKey *stored, const Store *store)
 {
   KeyInfo *info = g_new0 (KeyInfo, 1);
-  g_auto (Signer) signer = { SIGNER_ES256, g_bytes_new (stored->point, sizeof stored->point) };
 
-  info->key = signer_id_text (&signer);
+  info->key = key_id (stored);
   if (stored->credential != NULL)
     info->credential = g_bytes_ref (stored->credential);
   info->rp = g_strdup (stored->rp);
@@ -251,6 +258,7 @@ software_enrol (Key *key,
     return FALSE;
 
   out_registration->credential = g_bytes_ref (stored->credential);
+  out_registration->key = key_id (stored);
   out_registration->client_data =
       ceremony_client_data (CEREMONY_CREATE, enrolment->challenge, stored->rp);
   out_registration->attestation =

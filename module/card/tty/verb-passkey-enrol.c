@@ -181,6 +181,8 @@ verb_passkey_enrol (const Trust *trust, int argc, char **argv, GError **error)
   if (!made || !finish (admin, key, begun, &registration, error))
     return failed (&options, error);
   say ("Enrolled for %s, as %s.", user, options.security ? key_kind (key) : "software");
+  say ("Whoever verifies a receipt of what it signs needs the id of its public key, from you:");
+  say ("%s", registration.key);
   if (!options.security)
     say ("It counts where a rule has Passkeys=software; \"undersign passkey list\" shows where it is.");
   return EXIT_OK;

@@ -61,7 +61,8 @@ verb_passkey_list (const Trust *trust, int argc, char **argv, GError **error)
       if (json)
         add_object (passkeys, info);
       else
-        say ("%s  %s, %s", id, label, info->place);
+        say ("%s  %s, %s, public key %s", id, label, info->place,
+             info->key != NULL ? info->key : "not known");
     }
   if (json)
     say_json (tree);
