@@ -236,6 +236,27 @@ approve (Mock *mock, const char *request, GVariant *parameters, GDBusMethodInvoc
       g_variant_new ("(s)", strcmp (mock->outcome, "pending") == 0 ? "pending" : "executing"));
 }
 
+/* With a statement it is a signed one. */
+static void
+deny (Mock *mock, const char *request, GVariant *parameters, GDBusMethodInvocation *call)
+{
+  g_autoptr (GVariant) dict = NULL;
+  g_autoptr (GBytes) statement = NULL;
+  GError *error = NULL;
+  const char *reason = NULL;
+
+  g_variant_get (parameters, "(&o&s@a{sv})", NULL, &reason, &dict);
+  statement = member_bytes (dict, "statement");
+  if (statement != NULL && !verify (mock, statement, dict, &error))
+    {
+      out ("deny %s refused %s", request, error->message);
+      g_dbus_method_invocation_take_error (call, error);
+      return;
+    }
+  out ("deny %s %s%s", request, reason, statement != NULL ? " signed" : "");
+  g_dbus_method_invocation_return_value (call, g_variant_new ("(s)", "denied"));
+}
+
 /* --- the bus --- */
 
 static void
@@ -276,13 +297,7 @@ call_approver (Mock *mock, const char *member, GVariant *parameters, GDBusMethod
   else if (strcmp (member, "Approve") == 0)
     approve (mock, request, parameters, call);
   else if (strcmp (member, "Deny") == 0)
-    {
-      const char *reason;
-
-      g_variant_get_child (parameters, 1, "&s", &reason);
-      out ("deny %s %s", request, reason);
-      g_dbus_method_invocation_return_value (call, g_variant_new ("(s)", "denied"));
-    }
+    deny (mock, request, parameters, call);
   else
     g_dbus_method_invocation_return_error (call, US_ERROR, US_ERROR_NOT_FOUND, "not-found: member");
 }

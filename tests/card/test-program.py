@@ -142,6 +142,71 @@ class Refusals(Case):
         self.assertEqual(self.service.reached(), [f"deny {REQUEST} not-now"])
 
 
+class SignedDenials(Case):
+    """`deny --sign`: the card, a denial, the signature; whatever else is typed answers nothing."""
+
+    def setUp(self):
+        super().setUp()
+        self.service.tell("statement", "deny")  # what the service asks to be signed
+
+    def deny(self, *arguments):
+        return self.terminal("deny", "--sign", *arguments, REQUEST)
+
+    def to_passphrase(self, terminal):
+        self.assertIsNone(self.to_end(terminal))
+        terminal.line("deny")
+
+    def test_with_a_reason(self):
+        with self.deny("--reason", "wrong-target") as terminal:
+            self.to_passphrase(terminal)
+            terminal.wait_for(r"sign your denial.*Passphrase of .*: $")
+            terminal.line(PASSPHRASE)
+            terminal.wait_for(f"{REQUEST}: denied")
+            self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(self.service.reached(), [f"deny {REQUEST} wrong-target signed"])
+
+    def test_without_one_it_is_asked_for(self):
+        with self.deny() as terminal:
+            self.to_passphrase(terminal)
+            terminal.wait_for("Press 1 to 5")
+            terminal.press("4")
+            terminal.wait_for(r"Passphrase of .*: $")
+            terminal.line(PASSPHRASE)
+            self.assertEqual(terminal.wait(), 0, terminal.text)
+        self.assertEqual(self.service.reached(), [f"deny {REQUEST} suspicious signed"])
+
+    def test_what_is_no_denial(self):
+        shown = json.loads(self.run_plain("show", "--json", REQUEST).stdout)["fingerprint"]
+        with self.deny() as terminal:
+            self.to_end(terminal)
+            terminal.line(shown)
+            self.assert_nothing(terminal)
+        with self.deny("--reason", "other") as terminal:
+            self.to_passphrase(terminal)
+            terminal.wait_for(r"Passphrase of .*: $")
+            terminal.type("\x1b")
+            self.assert_nothing(terminal)
+
+    def test_a_statement_that_approves(self):
+        self.service.tell("statement", "good")
+        with self.deny("--reason", "other") as terminal:
+            self.to_passphrase(terminal)
+            terminal.wait_for("statement-changed")
+            self.assert_nothing(terminal, status=1)
+            self.assertNotIn("Passphrase", terminal.text)
+
+    def test_usage(self):
+        for words, status, reason in ((("--sign", REQUEST), 5, "no-terminal"),
+                                      (("--device=/dev/null", REQUEST), 126, "bad-value"),
+                                      (("--security-key", REQUEST), 126, "bad-value"),
+                                      (("--sign", "--reason=because", REQUEST), 126, "bad-value"),
+                                      (("--sign", "00"), 126, "bad-value")):
+            done = self.run_plain("deny", *words)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertTrue(done.stderr.startswith(f"undersign: {reason}: "), done.stderr)
+        self.assertEqual(self.service.reached(), [])
+
+
 class Full(Case):
     """What it prints goes to a full disk: it says so, and does not end as if there were something."""
 

@@ -86,6 +86,8 @@ class Receipt(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         policy.write(actions=ACTIONS, rules=RULES)
+        with open(f"{policy.FOLDER}/undersign.conf", "w", encoding="utf-8") as file:
+            file.write("[Limits]\nDenials=0\n")  # the third would pause the agent
         cls.world = world.World(modules=("null",))
         cls.world.start()
         cls.addClassCleanup(cls.world.check_logs)
@@ -224,6 +226,20 @@ class Receipt(unittest.TestCase):
 
     def test_denied_with_a_signature(self):
         request = self.ask("signed")
+        with self.lead.terminal("deny", "--sign", "--reason=suspicious", request) as screen:
+            _, shown = self.lead.read_card(screen)
+            self.assertIsNone(shown)
+            screen.line("deny")
+            screen.wait_for("Passphrase of ")
+            screen.line(self.lead.passphrase)
+            self.assertEqual(screen.wait(), 0, screen.text)
+        outcome = self.check(request, "denied", self.key)
+        self.assertEqual((outcome["by"], outcome["source"], outcome["reason"]),
+                         (LEAD, "signed", "suspicious"))
+        self.assertEqual(self.agent.status(request)["state"], "denied")
+
+    def test_denied_with_a_signature_of_another_program(self):
+        request = self.ask("signed elsewhere")
         path = f"{bus.PATH}/request/{request}"
         with bus.Peer(KIM) as peer:
             statement = peer.call(bus.APPROVER, "GetStatement", "(oa{sv})", (path, {
@@ -235,7 +251,7 @@ class Receipt(unittest.TestCase):
 
     @staticmethod
     def enrol(user):
-        """A passkey of @user's that the test holds: no command of ours signs a denial."""
+        """A passkey of @user's that the test holds, as another program would."""
         key = authenticator.Authenticator()
         with bus.Peer("root") as root:
             there = bus.PATH + "/Admin"

@@ -82,6 +82,37 @@ void say (const char *format, ...) G_GNUC_PRINTF (1, 2);
 /* say_json: the canonical bytes of the object @tree, to which it adds the version, and a line feed. */
 void say_json (JsonTree *tree);
 
+/* What approve and deny --sign have in common. */
+typedef struct
+{
+  gboolean security;
+  char **devices;
+} AnswerOptions;
+
+static inline void
+answer_options_clear (AnswerOptions *options)
+{
+  g_clear_pointer (&options->devices, g_strfreev);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AnswerOptions, answer_options_clear)
+
+#define ANSWER_OPTIONS(options) \
+  { "security-key", 0, 0, G_OPTION_ARG_NONE, &(options).security, \
+    "sign with a security key, not with a passkey that is kept here", NULL }, \
+  { "device", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &(options).devices, \
+    "sign with the security key at this path", "PATH" }
+
+/*
+ * card_deny_signed: shows the card, asks whether it is denied, and why where @reason is NULL, and has
+ * that signed.
+ * Returns: the status of the program.
+ */
+int card_deny_signed (const Trust *trust,
+                      const AnswerOptions *options,
+                      const char *id,
+                      const char *reason,
+                      GError **error);
+
 /* program_user: the name of this process's user.  (transfer full) (nullable) with an error */
 char *program_user (GError **error);
 

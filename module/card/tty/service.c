@@ -286,14 +286,19 @@ state_of (GVariant *reply)
   return escape_line (state);
 }
 
+static void
+insert_assertion (GVariantDict *dict, const ServiceAnswer *answer)
+{
+  g_variant_dict_insert_value (dict, "credential", bytes_variant (answer->credential));
+  g_variant_dict_insert_value (dict, "client-data", bytes_variant (answer->client_data));
+  g_variant_dict_insert_value (dict, "auth-data", bytes_variant (answer->auth_data));
+  g_variant_dict_insert_value (dict, "signature", bytes_variant (answer->signature));
+}
+
 char *
 service_approve (Service *service,
                  const char *request,
-                 GBytes *statement,
-                 GBytes *credential,
-                 GBytes *client_data,
-                 GBytes *auth_data,
-                 GBytes *signature,
+                 const ServiceAnswer *answer,
                  GError **error)
 {
   g_autofree char *path = path_of (request);
@@ -301,24 +306,34 @@ service_approve (Service *service,
   GVariantDict assertion;
 
   g_variant_dict_init (&assertion, NULL);
-  g_variant_dict_insert_value (&assertion, "credential", bytes_variant (credential));
-  g_variant_dict_insert_value (&assertion, "client-data", bytes_variant (client_data));
-  g_variant_dict_insert_value (&assertion, "auth-data", bytes_variant (auth_data));
-  g_variant_dict_insert_value (&assertion, "signature", bytes_variant (signature));
+  insert_assertion (&assertion, answer);
   reply = call_approver (service, "Approve",
-                         g_variant_new ("(o@ay@a{sv})", path, bytes_variant (statement),
+                         g_variant_new ("(o@ay@a{sv})", path, bytes_variant (answer->statement),
                                         g_variant_dict_end (&assertion)),
                          "(s)", error);
   return state_of (reply);
 }
 
 char *
-service_deny (Service *service, const char *request, const char *reason, GError **error)
+service_deny (Service *service,
+              const char *request,
+              const char *reason,
+              const ServiceAnswer *answer,
+              GError **error)
 {
   g_autofree char *path = path_of (request);
-  g_autoptr (GVariant) reply = call_approver (
-      service, "Deny", g_variant_new ("(osa{sv})", path, reason, NULL), "(s)", error);
+  g_autoptr (GVariant) reply = NULL;
+  GVariantDict options;
 
+  g_variant_dict_init (&options, NULL);
+  if (answer != NULL)
+    {
+      insert_assertion (&options, answer);
+      g_variant_dict_insert_value (&options, "statement", bytes_variant (answer->statement));
+    }
+  reply = call_approver (service, "Deny",
+                         g_variant_new ("(os@a{sv})", path, reason, g_variant_dict_end (&options)),
+                         "(s)", error);
   return state_of (reply);
 }
 

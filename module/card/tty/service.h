@@ -57,16 +57,24 @@ GBytes *service_statement (Service *service,
                            GBytes *credential,
                            GError **error);
 
+/* What a passkey signed, and the signature; all borrowed. */
+typedef struct
+{
+  GBytes *statement, *credential;
+  GBytes *client_data, *auth_data, *signature;
+} ServiceAnswer;
+
 /* service_approve, service_deny: the new state, escaped.  (transfer full) */
 char *service_approve (Service *service,
                        const char *request,
-                       GBytes *statement,
-                       GBytes *credential,
-                       GBytes *client_data,
-                       GBytes *auth_data,
-                       GBytes *signature,
+                       const ServiceAnswer *answer,
                        GError **error);
-char *service_deny (Service *service, const char *request, const char *reason, GError **error);
+/* @answer: (nullable): denies without a signature */
+char *service_deny (Service *service,
+                    const char *request,
+                    const char *reason,
+                    const ServiceAnswer *answer,
+                    GError **error);
 
 /* service_receipt: the bytes, unread. */
 GBytes *service_receipt (Service *service, const char *request, GError **error);

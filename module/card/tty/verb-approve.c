@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * undersign approve: the card, the person's answer, the signature, the outcome.  There is no way to
- * approve but by a person at a terminal who types the fingerprint of the card that is on it: no
- * option, no file, no variable answers.  What is not an answer leaves the request as it was.
+ * undersign approve and deny --sign: the card, the person's answer, the signature, the outcome.
+ * There is no way to approve but by a person at a terminal who types the fingerprint of the card that
+ * is on it: no option, no file, no variable answers.  What is not an answer leaves the request as it
+ * was.  Where it is to be denied it cannot be approved.
  */
 #include "module/card/tty/program.h"
 
@@ -26,6 +27,8 @@ typedef struct
   char *user;
   char *request;
   Card *card;
+  gboolean denying;   /* only a signed denial is wanted */
+  const char *reason; /* (nullable): of that; else the person is asked */
   /* what the bus told meanwhile */
   gboolean reload, lost;
   char *removed; /* (nullable): its state, escaped */
@@ -92,8 +95,15 @@ load_card (Approval *approval, GError **error)
     return TRUE;
   g_clear_pointer (&approval->card, card_free);
   approval->card = g_steal_pointer (&fresh);
-  signing_possible (approval->signing, approval->card, &local);
-  pager_show (approval->pager, approval->card, local != NULL ? without_reason (local) : NULL,
+  if (!signing_possible (approval->signing, approval->card, &local) && approval->denying)
+    {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return FALSE;
+    }
+  pager_show (approval->pager, approval->card,
+              local != NULL        ? without_reason (local)
+              : approval->denying ? "you are here to deny it, with your signature"
+                                  : NULL,
               first ? NULL : "The card changed: read it anew.");
   return TRUE;
 }
@@ -131,7 +141,7 @@ show_signing (Approval *approval)
 {
   g_autofree char *summary = escape_line (record_action_summary (card_record (approval->card)));
 
-  pager_begin (approval->pager, "sign your approval");
+  pager_begin (approval->pager, approval->denying ? "sign your denial" : "sign your approval");
   terminal_put (approval->terminal, STYLE_BOLD, " ");
   terminal_put (approval->terminal, STYLE_BOLD, summary);
   terminal_newline (approval->terminal);
@@ -141,29 +151,35 @@ show_signing (Approval *approval)
   terminal_newline (approval->terminal);
 }
 
-/* The whole way from the typed fingerprint to the service's answer.  Returns the new state. */
+/* The whole way from the person's answer, with @reason a denial, to the service's.  Returns the new
+ * state. */
 static char *
-approve (Approval *approval, GError **error)
+answer_signed (Approval *approval, const char *reason, GError **error)
 {
+  const char *decision = reason != NULL ? "deny" : "approve";
   const CardCredential *credential = NULL;
   g_autoptr (GBytes) statement = NULL;
   g_auto (KeyAssertion) assertion = { 0 };
+  ServiceAnswer answer = { 0 };
 
   show_signing (approval);
   credential = signing_pick (approval->signing, approval->card, error);
   if (credential == NULL)
     return NULL;
   statement =
-      service_statement (approval->service, approval->request, "approve", credential->id, error);
+      service_statement (approval->service, approval->request, decision, credential->id, error);
   if (statement == NULL ||
-      !card_check_statement (approval->card, statement, "approve", credential, approval->user,
+      !card_check_statement (approval->card, statement, decision, credential, approval->user,
                              getuid (), clock_wall (), clock_boottime (), error))
     return NULL;
   if (!signing_sign (approval->signing, credential->id, statement, &assertion, error) ||
       !check_still_open (approval, error))
     return NULL;
-  return service_approve (approval->service, approval->request, statement, credential->id,
-                          assertion.client_data, assertion.auth_data, assertion.signature, error);
+  answer = (ServiceAnswer){ statement, credential->id, assertion.client_data, assertion.auth_data,
+                            assertion.signature };
+  if (reason != NULL)
+    return service_deny (approval->service, approval->request, reason, &answer, error);
+  return service_approve (approval->service, approval->request, &answer, error);
 }
 
 /* --- the end --- */
@@ -227,7 +243,7 @@ static int
 answer_approve (Approval *approval, GError **error)
 {
   GError *failure = NULL;
-  g_autofree char *state = approve (approval, &failure);
+  g_autofree char *state = answer_signed (approval, NULL, &failure);
 
   service_listen (approval->service, NULL, NULL);
   g_clear_pointer (&approval->pager, pager_free);
@@ -241,18 +257,22 @@ answer_approve (Approval *approval, GError **error)
 static gboolean
 answer_deny (Approval *approval, int *out_status, GError **error)
 {
-  const char *reason = pager_ask_reason (approval->pager);
+  const char *reason =
+      approval->reason != NULL ? approval->reason : pager_ask_reason (approval->pager);
   g_autofree char *state = NULL;
+  GError *failure = NULL;
 
   if (reason == NULL)
     return FALSE;
-  state = service_deny (approval->service, approval->request, reason, error);
+  state = approval->denying
+              ? answer_signed (approval, reason, &failure)
+              : service_deny (approval->service, approval->request, reason, NULL, &failure);
   service_listen (approval->service, NULL, NULL);
   g_clear_pointer (&approval->pager, pager_free);
   g_clear_pointer (&approval->terminal, terminal_close);
   if (state != NULL)
     say ("%s: %s", approval->request, state);
-  *out_status = state != NULL ? EXIT_OK : EXIT_REFUSED;
+  *out_status = state != NULL ? EXIT_OK : finish_failed (approval, failure, error);
   return TRUE;
 }
 
@@ -333,17 +353,53 @@ run (Approval *approval, GError **error)
       }
 }
 
+/* The whole dialogue on one request; @signing and the rest are the caller's. */
+static int
+answer_card (Approval *approval, const AnswerOptions *options, const char *id, GError **error)
+{
+  if (!service_check_id (id, error))
+    return EXIT_USAGE;
+  if (!terminal_check (error))
+    return EXIT_NO_TERMINAL;
+  approval->user = program_user (error);
+  if (approval->user != NULL)
+    approval->signing = signing_new (
+        approval->trust, &approval->terminal, options->security || options->devices != NULL,
+        (const char *const *) options->devices, error);
+  approval->service = approval->signing != NULL ? service_open (approval->trust, error) : NULL;
+  if (approval->service == NULL)
+    return EXIT_REFUSED;
+  approval->request = service_find (approval->service, id, error);
+  if (approval->request == NULL)
+    return EXIT_REFUSED;
+
+  approval->terminal = terminal_open (TERMINAL_SCREEN, error);
+  if (approval->terminal == NULL)
+    return EXIT_NO_TERMINAL;
+  approval->pager = pager_new (approval->terminal);
+  service_listen (approval->service, on_news, approval);
+  return run (approval, error);
+}
+
+int
+card_deny_signed (const Trust *trust,
+                  const AnswerOptions *options,
+                  const char *id,
+                  const char *reason,
+                  GError **error)
+{
+  g_auto (Approval) approval = { .trust = trust, .denying = TRUE, .reason = reason };
+
+  return answer_card (&approval, options, id, error);
+}
+
 int
 verb_approve (const Trust *trust, int argc, char **argv, GError **error)
 {
   g_auto (Approval) approval = { .trust = trust };
-  gboolean security = FALSE;
-  g_auto (GStrv) devices = NULL;
+  g_auto (AnswerOptions) options = { 0 };
   const GOptionEntry entries[] = {
-    { "security-key", 0, 0, G_OPTION_ARG_NONE, &security,
-      "sign with a security key, not with a passkey that is kept here", NULL },
-    { "device", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &devices,
-      "sign with the security key at this path", "PATH" },
+    ANSWER_OPTIONS (options),
     { NULL, 0, 0, 0, NULL, NULL, NULL },
   };
 
@@ -353,25 +409,5 @@ verb_approve (const Trust *trust, int argc, char **argv, GError **error)
                       "Leaving it answers nothing.",
                       entries, 1, &argc, &argv, error))
     return EXIT_USAGE;
-  if (!service_check_id (argv[1], error))
-    return EXIT_USAGE;
-  if (!terminal_check (error))
-    return EXIT_NO_TERMINAL;
-  approval.user = program_user (error);
-  if (approval.user != NULL)
-    approval.signing = signing_new (trust, &approval.terminal, security || devices != NULL,
-                                    (const char *const *) devices, error);
-  approval.service = approval.signing != NULL ? service_open (trust, error) : NULL;
-  if (approval.service == NULL)
-    return EXIT_REFUSED;
-  approval.request = service_find (approval.service, argv[1], error);
-  if (approval.request == NULL)
-    return EXIT_REFUSED;
-
-  approval.terminal = terminal_open (TERMINAL_SCREEN, error);
-  if (approval.terminal == NULL)
-    return EXIT_NO_TERMINAL;
-  approval.pager = pager_new (approval.terminal);
-  service_listen (approval.service, on_news, &approval);
-  return run (&approval, error);
+  return answer_card (&approval, &options, argv[1], error);
 }
