@@ -148,6 +148,11 @@ test_acts (Bench *bench, gconstpointer data)
   /* what removes nothing is not told */
   act (bench, HANDOVER_PRUNE, g_variant_new (WIRE_PRUNE, clock_wall () - 60, 9u), WIRE_PRUNE_REPLY);
   g_assert_cmpuint (told->len, ==, 5);
+  for (gint64 now = clock_wall (); clock_wall () <= now;)
+    g_usleep (10000); /* until all of it was in a second that has passed */
+  act (bench, HANDOVER_PRUNE, g_variant_new (WIRE_PRUNE, clock_wall (), 9u), WIRE_PRUNE_REPLY);
+  assert_told (5, JOURNAL_PRUNED " pruned admin   9");
+  g_assert_cmpuint (told->len, ==, 6);
 }
 
 /* A name from a directory of others, with whatever is in it. */
