@@ -35,6 +35,29 @@ attempt_signing (gpointer data)
          ed25519_verify (public, PAE_TYPE_CHECKPOINT, body, signature);
 }
 
+/* One that is of something else stays wrong. */
+static gboolean
+attempt_wrong (gpointer data)
+{
+  g_autoptr (GBytes) body = g_bytes_new_static ("x", 1);
+  g_autoptr (GBytes) other = g_bytes_new_static ("y", 1);
+  static guint8 public[ED25519_PUBLIC_SIZE], signature[ED25519_SIGNATURE_SIZE];
+  static gboolean made = FALSE;
+
+  made = made || (ed25519_public (data, public, NULL) &&
+                  ed25519_sign (data, PAE_TYPE_CHECKPOINT, body, signature, NULL));
+  g_assert (made); /* the first attempt has all the memory */
+  return ed25519_verify (public, PAE_TYPE_CHECKPOINT, other, signature);
+}
+
+static gboolean
+attempt_parsing (gpointer data)
+{
+  g_auto (Checkpoint) checkpoint = { 0 };
+
+  return checkpoint_parse (data, &checkpoint, NULL);
+}
+
 static GBytes *
 signed_with (GBytes *body)
 {
@@ -44,6 +67,7 @@ signed_with (GBytes *body)
   g_autoptr (JsonTree) tree = NULL;
 
   starve (attempt_signing, secret);
+  starve (attempt_wrong, secret);
   g_assert (ed25519_public (secret, public, NULL));
   g_assert (ed25519_sign (secret, PAE_TYPE_CHECKPOINT, body, signature, NULL));
   sealed.signer.public_key = g_bytes_new (public, sizeof public);
@@ -76,6 +100,7 @@ check_changed (GBytes *bytes, gsize bit)
   copy[bit / 8 % (len - 1)] ^= (guint8) (1 << bit % 8);
   changed = g_bytes_new (copy, len);
   g_assert (!checkpoint_parse (changed, &checkpoint, NULL));
+  starve (attempt_parsing, changed);
 }
 
 static void
