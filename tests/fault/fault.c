@@ -9,6 +9,7 @@
 #include "tests/fault/workers.h"
 #include "tests/fault/wrap.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -463,6 +464,36 @@ WRAP (int, mkdirat, (int dirfd, const char *path, mode_t mode))
   REAL (int, mkdirat, (int, const char *, mode_t));
   return fails (meet_path (FAULT_MKDIR, dirfd, path)) ? -1 : real (dirfd, path, mode);
 }
+
+/* Of what is there, mkdir() says so on the fullest disk. */
+WRAP (int, mkdir, (const char *path, mode_t mode))
+{
+  int before = errno;
+  bool makes = syscall (SYS_faccessat, AT_FDCWD, path, F_OK) != 0;
+  REAL (int, mkdir, (const char *, mode_t));
+
+  errno = before;
+  return makes && fails (meet_path (FAULT_MKDIR, AT_FDCWD, path)) ? -1 : real (path, mode);
+}
+
+WRAP (int, fchown, (int fd, uid_t uid, gid_t gid))
+{
+  REAL (int, fchown, (int, uid_t, gid_t));
+  return fails (meet_fd (FAULT_OWNER, fd)) ? -1 : real (fd, uid, gid);
+}
+
+#define WRAP_READDIR(type, name)                                                                   \
+  WRAP (type, name, (DIR * dir))                                                                   \
+  {                                                                                                \
+    int before = errno;                                                                            \
+    REAL (type, name, (DIR *));                                                                    \
+                                                                                                   \
+    errno = before;                                                                                \
+    return fails (meet_fd (FAULT_LIST, dirfd (dir))) ? NULL : real (dir);                          \
+  }
+
+WRAP_READDIR (struct dirent *, readdir)
+WRAP_READDIR (struct dirent64 *, readdir64)
 
 WRAP (int, flock, (int fd, int how))
 {

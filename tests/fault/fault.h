@@ -47,6 +47,9 @@ enum
   FAULT_MEMFD = 1 << 11,
   FAULT_CREATE = 1 << 12,
   FAULT_LINK = 1 << 13,
+  /* Of no sweep that does not ask for it by its name. */
+  FAULT_LIST = 1 << 14, /* an entry of a folder */
+  FAULT_OWNER = 1 << 15,
 };
 
 /* What happens instead of it. */

@@ -27,10 +27,11 @@ _MET, _MET_MAX = struct.Struct("<I60s"), 4096
  SNAPSHOT, OTHER, ADMIN, CTL) = (1 << i for i in range(11))
 SERVICE = (1 << 7) - 1
 (OPEN, READ, WRITE, SYNC, TRUNCATE, RENAME, UNLINK, MKDIR, LOCK, SOCKET, SPAWN, MEMFD,
- CREATE, LINK) = (1 << i for i in range(14))
+ CREATE, LINK, LIST, OWNER) = (1 << i for i in range(16))
 NAMES = ("open", "read", "write", "sync", "truncate", "rename", "unlink", "mkdir", "lock", "socket",
-         "spawn", "memfd", "create", "link")
+         "spawn", "memfd", "create", "link", "list", "owner")
 CHANGES = CREATE | WRITE | SYNC | TRUNCATE | RENAME | LINK | MKDIR
+# But for LIST and OWNER, which a sweep asks for by their names.
 EVERYTHING = (1 << 14) - 1
 NOTHING, FAIL, SHORT, TORN, KILL, TORN_KILL, NOTE = range(7)
 AIMS, STRUCK = 1, 2
