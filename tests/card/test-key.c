@@ -9,10 +9,8 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
-#include "service/base/encode.h"
-#include "service/passkey/passkey.h"
-#include "service/record/statement.h"
 #include "tests/card/folder.h"
+#include "tests/card/software.h"
 
 #include <glib/gstdio.h>
 #include <openssl/pkcs12.h>
@@ -22,8 +20,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define RP "undersign:0123456789abcdef0123456789abcdef"
-#define REQUEST "00112233445566778899aabbccddeeff"
+#define RP TEST_KEY_RP
 #define PASSPHRASE "correct horse battery"
 
 typedef struct
@@ -82,82 +79,29 @@ tear_down (Fixture *fixture, gconstpointer data)
 static Passkey *
 enrol (Fixture *fixture, GPtrArray *exclude)
 {
-  KeyEnrolment enrolment = { .rp = RP, .label = "Laptop", .exclude = exclude };
-  g_auto (KeyRegistration) made = { 0 };
-  Registration registration = { .rp = RP, .origin = "" };
   g_autoptr (GError) error = NULL;
-  Passkey *passkey = NULL;
+  Passkey *passkey = test_key_enrol (fixture->key, exclude, &error);
 
-  memset (enrolment.challenge, 7, PAE_DIGEST_SIZE);
-  memset (registration.challenge, 7, PAE_DIGEST_SIZE);
-  key_enrol (fixture->key, &enrolment, &made, &error);
   g_assert_no_error (error);
-  registration.client_data = made.client_data;
-  registration.attestation = made.attestation;
-  passkey = passkey_register (&registration, &error);
-  g_assert_no_error (error);
-  g_assert_true (g_bytes_equal (passkey->credential, made.credential));
   return passkey;
-}
-
-static GBytes *
-statement_for (const Passkey *passkey, const char *rp)
-{
-  g_autofree char *zeros = g_strnfill (43, 'A');
-  gsize len;
-  const guint8 *id = g_bytes_get_data (passkey->credential, &len);
-  g_autofree char *credential = base64url_encode (id, len);
-  Statement statement = { .decision = (char *) "approve",
-                          .request = (char *) REQUEST,
-                          .record = (char *) "sha256:"
-                                             "000000000000000000000000000000000000000000000000"
-                                             "0000000000000000",
-                          .approver_name = (char *) "it.lead",
-                          .approver_uid = 1001,
-                          .credential = credential,
-                          .rp = (char *) rp,
-                          .seal = zeros,
-                          .nonce = zeros,
-                          .issued = (char *) "2026-11-30T09:00:00Z",
-                          .expires = (char *) "2026-11-30T09:10:00Z" };
-  g_autoptr (GError) error = NULL;
-  GBytes *bytes = statement_encode (&statement, &error);
-
-  g_assert_no_error (error);
-  return bytes;
 }
 
 /* Signs and has the executor's checks judge it.  Returns the counter, or 0 with @reason. */
 static guint32
 sign (Fixture *fixture, Passkey *passkey, const char *reason)
 {
-  g_autoptr (GBytes) statement = statement_for (passkey, RP);
-  g_auto (KeyAssertion) made = { 0 };
   g_autoptr (GError) error = NULL;
-  gboolean ok = key_sign (fixture->key, passkey->credential, statement, &made, &error);
-  guint8 challenge[PAE_DIGEST_SIZE];
-  guint32 counter = 0;
+  guint32 counter = test_key_sign (fixture->key, passkey, &error);
 
-  if (reason != NULL)
+  if (reason == NULL)
     {
-      g_assert_false (ok);
-      g_test_message ("%s", error->message);
-      g_assert_true (us_error_has_reason (error, reason));
-      g_assert_null (made.signature);
-      return 0;
+      g_assert_no_error (error);
+      return counter;
     }
-  g_assert_no_error (error);
-  statement_challenge (statement, challenge);
-  {
-    Assertion assertion = { made.client_data, made.auth_data, made.signature };
-
-    passkey_verify (passkey, challenge, &assertion, &counter, &error);
-    g_assert_no_error (error);
-  }
-  passkey_check_counter (passkey, counter, &error);
-  g_assert_no_error (error);
-  passkey->counter = counter;
-  return counter;
+  g_assert_nonnull (error);
+  g_test_message ("%s", error->message);
+  g_assert_true (us_error_has_reason (error, reason));
+  return 0;
 }
 
 static char *
@@ -288,10 +232,10 @@ test_signs_statements_only (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (Passkey) passkey = enrol (fixture, NULL);
   g_autoptr (Passkey) other = enrol (fixture, NULL);
-  g_autoptr (GBytes) good = statement_for (passkey, RP);
-  g_autoptr (GBytes) foreign = statement_for (other, RP);
+  g_autoptr (GBytes) good = test_key_statement (passkey, RP);
+  g_autoptr (GBytes) foreign = test_key_statement (other, RP);
   g_autoptr (GBytes) foreign_rp =
-      statement_for (passkey, "undersign:ffffffffffffffffffffffffffffffff");
+      test_key_statement (passkey, "undersign:ffffffffffffffffffffffffffffffff");
   gsize len;
   const char *text = g_bytes_get_data (good, &len);
   g_autofree char *spaced = g_strdup_printf ("%.*s ", (int) len, text);
@@ -382,7 +326,7 @@ test_full_disk (Fixture *fixture, gconstpointer data)
   signal (SIGXFSZ, SIG_IGN);
   g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &none), ==, 0);
   {
-    g_autoptr (GBytes) statement = statement_for (passkey, RP);
+    g_autoptr (GBytes) statement = test_key_statement (passkey, RP);
     g_auto (KeyAssertion) made = { 0 };
     g_autoptr (GError) error = NULL;
     gboolean ok = key_sign (fixture->key, passkey->credential, statement, &made, &error);

@@ -241,6 +241,14 @@ save (Store *store, const StoredKey *stored, gboolean replace, GError **error)
 }
 
 static gboolean
+save_new (SoftwareKey *software, Store *store, const StoredKey *stored, GError **error)
+{
+  autofd lock = store_file_lock (software->file, error);
+
+  return lock >= 0 && save (store, stored, FALSE, error);
+}
+
+static gboolean
 software_enrol (Key *key,
                 const KeyEnrolment *enrolment,
                 KeyRegistration *out_registration,
@@ -254,7 +262,7 @@ software_enrol (Key *key,
     return FALSE;
   stored->rp = g_strdup (enrolment->rp);
   stored->label = g_strdup (enrolment->label);
-  if (!fill_new (software, stored, store, error) || !save (store, stored, FALSE, error))
+  if (!fill_new (software, stored, store, error) || !save_new (software, store, stored, error))
     return FALSE;
 
   out_registration->credential = g_bytes_ref (stored->credential);
@@ -337,12 +345,15 @@ software_sign (Key *key,
   return TRUE;
 }
 
+/* Nobody who raises its counter meanwhile brings it back. */
 static gboolean
 software_forget (Key *key, GBytes *credential, GError **error)
 {
   SoftwareKey *software = (SoftwareKey *) key;
+  autofd lock = store_file_lock (software->file, error);
   Store *store = NULL;
-  g_autoptr (StoredKey) stored = find_or_fail (software, credential, &store, error);
+  g_autoptr (StoredKey) stored =
+      lock >= 0 ? find_or_fail (software, credential, &store, error) : NULL;
   g_autofree char *name = stored_key_name (credential);
 
   return stored != NULL && store->klass->remove (store, name, error);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Passkeys as files: a folder of the person's own, one file a key.  Every file is written beside,
- * synced and renamed, so that a crash leaves the old one or the new one; a folder or file that
- * others can read or write is refused, never repaired.  Called by software.c.
+ * synced and renamed, so that a crash leaves the old one or the new one; what one that was killed left
+ * beside goes when the next one writes.  A folder or file that others can read or write is refused,
+ * never repaired.  Called by software.c.
  */
 #include "module/card/key/store.h"
 
@@ -21,7 +22,10 @@
 #include <sys/stat.h>
 
 #define SUFFIX ".passkey"
+#define UNFINISHED ".new" /* behind a point and an id */
 #define FILE_MAX (64 * 1024)
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DIR, closedir)
 
 typedef struct
 {
@@ -57,36 +61,55 @@ check_private (FileStore *store, const char *name, int fd, GError **error)
 }
 
 static gboolean
-wrap (GError *local, GError **error)
+wrap (FileStore *store, const char *name, GError *local, GError **error)
 {
-  us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE, "%s", local->message);
+  us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE, "%s%s%s: %s", store->path,
+                name != NULL ? "/" : "", name != NULL ? name : "", local->message);
   g_error_free (local);
   return FALSE;
+}
+
+/* read_names: of all that is in the folder, or NULL: what could not be read to its end is no list. */
+static GPtrArray *
+read_names (FileStore *store, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  autofd fd = openat (store->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_autoptr (DIR) dir = fd >= 0 ? fdopendir (fd) : NULL;
+  const struct dirent *entry = NULL;
+
+  if (dir != NULL)
+    fd_steal (&fd);
+  while (dir != NULL)
+    {
+      errno = 0;
+      entry = readdir (dir);
+      if (entry == NULL)
+        break;
+      g_ptr_array_add (names, g_strdup (entry->d_name));
+    }
+  if (dir != NULL && errno == 0)
+    return g_steal_pointer (&names);
+  failed (store, NULL, "read", error);
+  return NULL;
 }
 
 static GPtrArray *
 file_list (Store *base, GError **error)
 {
   FileStore *store = (FileStore *) base;
+  g_autoptr (GPtrArray) all = read_names (store, error);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  autofd fd = openat (store->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *dir = NULL;
-  const struct dirent *entry;
 
-  if (fd >= 0)
-    dir = fdopendir (fd);
-  if (dir == NULL)
+  for (guint i = 0; all != NULL && i < all->len; i++)
     {
-      failed (store, NULL, "read", error);
-      return NULL;
+      const char *name = g_ptr_array_index (all, i);
+
+      if (name[0] != '.' && g_str_has_suffix (name, SUFFIX))
+        g_ptr_array_add (names, g_strndup (name, strlen (name) - strlen (SUFFIX)));
     }
-  fd_steal (&fd);
-  while ((entry = readdir (dir)) != NULL)
-    if (entry->d_name[0] != '.' && g_str_has_suffix (entry->d_name, SUFFIX))
-      g_ptr_array_add (names, g_strndup (entry->d_name, strlen (entry->d_name) - strlen (SUFFIX)));
-  closedir (dir);
   g_ptr_array_sort (names, store_compare_names);
-  return g_steal_pointer (&names);
+  return all != NULL ? g_steal_pointer (&names) : NULL;
 }
 
 static GBytes *
@@ -101,33 +124,60 @@ file_load (Store *base, const char *name, GError **error)
   if (fd < 0)
     {
       if (!g_error_matches (local, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-        wrap (g_steal_pointer (&local), error);
+        wrap (store, file, g_steal_pointer (&local), error);
       return NULL;
     }
   if (!check_private (store, file, fd, error))
     return NULL;
   bytes = fd_read_all (fd, FILE_MAX, &local);
   if (bytes == NULL)
-    wrap (g_steal_pointer (&local), error);
+    wrap (store, file, g_steal_pointer (&local), error);
   return bytes;
 }
 
+/* --- writing: whoever does holds store_file_lock() --- */
+
+/* Of one that was killed.  It may hold a key that is to be forgotten. */
 static gboolean
-write_new (FileStore *store, const char *temporary, GBytes *bytes, GError **error)
+remove_unfinished (FileStore *store, GError **error)
+{
+  g_autoptr (GPtrArray) names = read_names (store, error);
+
+  for (guint i = 0; names != NULL && i < names->len; i++)
+    {
+      const char *name = g_ptr_array_index (names, i);
+
+      if (name[0] == '.' && g_str_has_suffix (name, UNFINISHED) &&
+          unlinkat (store->dirfd, name, 0) < 0)
+        return failed (store, name, "remove", error);
+    }
+  return names != NULL;
+}
+
+/* @file: what it is to be, for the error */
+static gboolean
+write_new (
+    FileStore *store, const char *temporary, const char *file, GBytes *bytes, GError **error)
 {
   autofd fd =
       openat (store->dirfd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  g_autoptr (GError) local = NULL;
   gsize len;
   const guint8 *data = g_bytes_get_data (bytes, &len);
 
   if (fd < 0)
-    return failed (store, temporary, "make", error);
-  if (!fd_write_all (fd, data, len, &local))
-    return wrap (g_steal_pointer (&local), error);
-  if (fchmod (fd, 0600) < 0 || fsync (fd) < 0)
-    return failed (store, temporary, "write", error);
+    return failed (store, file, "make", error);
+  if (!fd_write_all (fd, data, len, NULL) || fchmod (fd, 0600) < 0 || fsync (fd) < 0)
+    return failed (store, file, "write", error);
   return TRUE;
+}
+
+/* is_there: for what is to be replaced; with errno where it is not. */
+static gboolean
+is_there (FileStore *store, const char *file)
+{
+  struct stat info;
+
+  return fstatat (store->dirfd, file, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static gboolean
@@ -140,10 +190,12 @@ file_save (Store *base,
 {
   FileStore *store = (FileStore *) base;
   g_autofree char *unique = random_id ();
-  g_autofree char *temporary = g_strconcat (".", unique, ".new", NULL);
+  g_autofree char *temporary = g_strconcat (".", unique, UNFINISHED, NULL);
   g_autofree char *file = g_strconcat (name, SUFFIX, NULL);
 
-  if (!write_new (store, temporary, bytes, error))
+  if (replace && !is_there (store, file))
+    return failed (store, file, "replace", error);
+  if (!write_new (store, temporary, file, bytes, error))
     {
       unlinkat (store->dirfd, temporary, 0);
       return FALSE;
@@ -155,7 +207,12 @@ file_save (Store *base,
       return FALSE;
     }
   if (fsync (store->dirfd) < 0)
-    return failed (store, NULL, "sync", error);
+    {
+      failed (store, NULL, "sync", error);
+      if (!replace) /* one that nobody is told of */
+        unlinkat (store->dirfd, file, 0);
+      return FALSE;
+    }
   return TRUE;
 }
 
@@ -165,6 +222,8 @@ file_remove (Store *base, const char *name, GError **error)
   FileStore *store = (FileStore *) base;
   g_autofree char *file = g_strconcat (name, SUFFIX, NULL);
 
+  if (!remove_unfinished (store, error))
+    return FALSE;
   if (unlinkat (store->dirfd, file, 0) < 0 || fsync (store->dirfd) < 0)
     return failed (store, file, "remove", error);
   return TRUE;
@@ -189,6 +248,21 @@ static const StoreClass file_class = {
   .free = file_free,
 };
 
+/* Each folder that is made here is there for good before anything is in it. */
+static gboolean
+make_folder (const char *path)
+{
+  g_autofree char *parent = g_path_get_dirname (path);
+  autofd fd = -1;
+
+  if (g_file_test (path, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  if (strcmp (parent, path) == 0 || !make_folder (parent))
+    return FALSE;
+  fd = open (parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return fd >= 0 && (mkdir (path, 0700) == 0 || errno == EEXIST) && fsync (fd) == 0;
+}
+
 Store *
 store_file_open (const char *path, GError **error)
 {
@@ -199,7 +273,7 @@ store_file_open (const char *path, GError **error)
   store->parent.klass = &file_class;
   store->path = g_strdup (path);
   store->dirfd = -1;
-  if (g_mkdir_with_parents (path, 0700) < 0)
+  if (!make_folder (path))
     {
       failed (store, NULL, "make", error);
       return NULL;
@@ -207,7 +281,7 @@ store_file_open (const char *path, GError **error)
   store->dirfd = dir_open_trusted (AT_FDCWD, path, geteuid (), &local);
   if (store->dirfd < 0)
     {
-      wrap (g_steal_pointer (&local), error);
+      wrap (store, NULL, g_steal_pointer (&local), error);
       return NULL;
     }
   if (!check_private (store, NULL, store->dirfd, error))
@@ -228,6 +302,7 @@ store_file_lock (Store *base, GError **error)
       failed (store, NULL, "lock", error);
       return -1;
     }
+  remove_unfinished (store, NULL); /* what stays is in nobody's way */
   return fd_steal (&fd);
 }
 

@@ -18,7 +18,7 @@ typedef struct
   GPtrArray *(*list) (Store *store, GError **error);
   /* NULL without an error where there is none of that name */
   GBytes *(*load) (Store *store, const char *name, GError **error);
-  /* durable when it returns; @replace: one of that name must, else must not, be there */
+  /* durable when it returns TRUE; @replace: one of that name must, else must not, be there */
   gboolean (*save) (Store *store,
                     const char *name,
                     const char *label,
@@ -46,7 +46,7 @@ Store *store_file_open (const char *path, GError **error);
 Store *store_keyring_open (void);
 
 /* store_file_lock: of a file store: one holder at a time, until the returned fd is closed; -1 with
- * an error. */
+ * an error.  Who saves or removes in any store holds it; what one that was killed left goes. */
 int store_file_lock (Store *store, GError **error);
 
 /* store_compare_names: for g_ptr_array_sort() of names. */
