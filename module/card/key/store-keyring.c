@@ -67,26 +67,88 @@ attributes_of (const char *name)
   return secret_attributes_build (&schema, "credential", name, NULL);
 }
 
+static gboolean
+refuse (GError **error, const char *why)
+{
+  return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE,
+                       "cannot read from the keyring: %s", why);
+}
+
+static GList *
+find_all (KeyringStore *store, const char *name, SecretSearchFlags flags, GError **error)
+{
+  g_autoptr (GHashTable) attributes = attributes_of (name);
+
+  return secret_service_search_sync (store->service, &schema, attributes, SECRET_SEARCH_ALL | flags,
+                                     NULL, error);
+}
+
+/* The item of that name with its secret, NULL without an error where there is none.  What is locked is
+ * there, and of two nobody knows which has the counter that was used last. */
+static SecretItem *
+find_item (KeyringStore *store, const char *name, GError **error)
+{
+  g_autoptr (SecretItem) item = NULL;
+  GError *local = NULL;
+  GList *items =
+      find_all (store, name, SECRET_SEARCH_UNLOCK | SECRET_SEARCH_LOAD_SECRETS, &local);
+  const guint n = g_list_length (items);
+
+  if (n > 0)
+    item = g_object_ref (items->data);
+  g_list_free_full (items, g_object_unref);
+  if (local != NULL)
+    wrap (local, "read from", error);
+  else if (n > 1)
+    refuse (error, "it has two passkeys of this id");
+  else if (n == 1)
+    {
+      SecretValue *value = secret_item_get_secret (item);
+
+      if (value != NULL)
+        {
+          secret_value_unref (value);
+          return g_steal_pointer (&item);
+        }
+      refuse (error, "it is locked, or does not give what it has");
+    }
+  return NULL;
+}
+
 static GBytes *
 keyring_load (Store *base, const char *name, GError **error)
 {
-  KeyringStore *store = (KeyringStore *) base;
-  g_autoptr (GHashTable) attributes = attributes_of (name);
-  GError *local = NULL;
-  SecretValue *value =
-      secret_service_lookup_sync (store->service, &schema, attributes, NULL, &local);
+  g_autoptr (SecretItem) item = find_item ((KeyringStore *) base, name, error);
+  SecretValue *value = NULL;
   GBytes *bytes = NULL;
-  const char *data;
+  const char *data = NULL;
   gsize len;
 
-  if (local != NULL)
-    wrap (local, "read from", error);
-  if (value == NULL)
+  if (item == NULL)
     return NULL;
+  value = secret_item_get_secret (item);
   data = secret_value_get (value, &len);
   bytes = g_bytes_new (data, len);
   secret_value_unref (value);
   return bytes;
+}
+
+/* What is there is changed where it is, whatever keyring new ones go to by now. */
+static gboolean
+put_value (KeyringStore *store,
+           SecretItem *item,
+           const char *name,
+           const char *label,
+           SecretValue *value,
+           GError **error)
+{
+  g_autoptr (GHashTable) attributes = attributes_of (name);
+  g_autofree char *title = g_strdup_printf ("Undersign passkey: %s", label);
+
+  if (item != NULL)
+    return secret_item_set_secret_sync (item, value, NULL, error);
+  return secret_service_store_sync (store->service, &schema, attributes, SECRET_COLLECTION_DEFAULT,
+                                    title, value, NULL, error);
 }
 
 static gboolean
@@ -98,42 +160,46 @@ keyring_save (Store *base,
               GError **error)
 {
   KeyringStore *store = (KeyringStore *) base;
-  g_autoptr (GHashTable) attributes = attributes_of (name);
-  g_autoptr (GBytes) there = NULL;
   g_autoptr (GError) looked = NULL;
-  g_autofree char *title = g_strdup_printf ("Undersign passkey: %s", label);
+  g_autoptr (SecretItem) item = find_item (store, name, &looked);
   gsize len;
   const char *data = g_bytes_get_data (bytes, &len);
   SecretValue *value = NULL;
   GError *local = NULL;
   gboolean ok = FALSE;
 
-  there = keyring_load (base, name, &looked);
   if (looked != NULL)
     {
       g_propagate_error (error, g_steal_pointer (&looked));
       return FALSE;
     }
-  if ((there != NULL) != replace)
+  if ((item != NULL) != replace)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE,
                          "the keyring %s a passkey of this id", replace ? "lost" : "has");
 
   value = secret_value_new (data, (gssize) len, "application/json");
-  ok = secret_service_store_sync (store->service, &schema, attributes, SECRET_COLLECTION_DEFAULT,
-                                  title, value, NULL, &local);
+  ok = put_value (store, item, name, label, value, &local);
   secret_value_unref (value);
   return ok || wrap (local, "write to", error);
 }
 
+/* From whatever keyring; one that stays locked keeps what it has. */
 static gboolean
 keyring_remove (Store *base, const char *name, GError **error)
 {
   KeyringStore *store = (KeyringStore *) base;
-  g_autoptr (GHashTable) attributes = attributes_of (name);
   GError *local = NULL;
+  GList *items = find_all (store, name, SECRET_SEARCH_UNLOCK, &local), *left = NULL;
+  gboolean ok = items != NULL;
 
-  return secret_service_clear_sync (store->service, &schema, attributes, NULL, &local) ||
-         wrap (local, "remove from", error);
+  for (GList *at = items; ok && at != NULL; at = at->next)
+    ok = secret_item_delete_sync (at->data, NULL, &local);
+  g_list_free_full (items, g_object_unref);
+  if (ok)
+    left = find_all (store, name, SECRET_SEARCH_NONE, &local);
+  ok = ok && left == NULL && local == NULL;
+  g_list_free_full (left, g_object_unref);
+  return ok || wrap (local, "remove from", error);
 }
 
 static void
