@@ -51,24 +51,13 @@ find (Key *key, const char *text, GError **error)
   return g_steal_pointer (&found);
 }
 
-static gboolean
-is_kept (Key *key, GBytes *credential)
-{
-  g_autoptr (GPtrArray) infos = key_list (key, NULL);
-
-  for (guint i = 0; infos != NULL && i < infos->len; i++)
-    if (g_bytes_equal (((const KeyInfo *) g_ptr_array_index (infos, i))->credential, credential))
-      return TRUE;
-  return FALSE;
-}
-
 int
 verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error)
 {
   g_autoptr (Key) key = NULL;
   g_autoptr (Admin) admin = NULL;
   g_autoptr (GBytes) credential = NULL;
-  g_autoptr (GError) local = NULL;
+  g_autoptr (GError) local = NULL, kept = NULL;
 
   if (!program_parse (
           "passkey revoke", "ID",
@@ -88,8 +77,12 @@ verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error)
       g_propagate_error (error, g_steal_pointer (&local));
       return EXIT_REFUSED;
     }
-  if (is_kept (key, credential) && !key_forget (key, credential, error))
-    return EXIT_REFUSED;
+  if (!key_forget (key, credential, &kept) &&
+      !us_error_has_reason (kept, US_REASON_CREDENTIAL_UNKNOWN))
+    {
+      g_propagate_error (error, g_steal_pointer (&kept));
+      return EXIT_REFUSED;
+    }
   say (local == NULL ? "Revoked." : "It was not enrolled; it is no longer kept here.");
   return EXIT_OK;
 }
