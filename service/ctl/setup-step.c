@@ -87,19 +87,25 @@ setup_has_changed (void)
 }
 
 gboolean
+setup_is_there (const char *path)
+{
+  if (access (path, F_OK) != 0)
+    return FALSE;
+  file_publish_tidy (path);
+  setup_done ("there is", path);
+  return TRUE;
+}
+
+gboolean
 setup_write (const char *path, const char *text, gboolean *out_wrote, GError **error)
 {
   g_autoptr (GError) local = NULL;
 
   *out_wrote = FALSE;
-  if (access (path, F_OK) == 0)
-    {
-      file_publish_tidy (path);
-      setup_done ("there is", path);
-      return TRUE;
-    }
+  if (setup_is_there (path))
+    return TRUE;
   if (!file_publish (path, text, &local))
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s", local->message);
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", local->message);
   setup_did ("wrote", path);
   *out_wrote = TRUE;
   return TRUE;
@@ -165,7 +171,7 @@ setup_run_as (const Setup *setup,
   if (!g_spawn_sync ("/", (char **) argv, environment, G_SPAWN_SEARCH_PATH_FROM_ENVP, become, entry,
                      &output, NULL, out_status, &reason))
     {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s", reason->message);
+      us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", reason->message);
       return NULL;
     }
   return output;

@@ -8,11 +8,15 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/fd.h"
+#include "service/base/file.h"
 #include "service/ctl/bus.h"
 #include "service/ctl/credential.h"
 #include "service/ctl/output.h"
 #include "service/policy/check.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +27,8 @@
 #define AGENTS_DIR "/var/lib/undersign-agents"
 #define CREDENTIAL_DIR "/etc/credstore.encrypted"
 #define CREDENTIAL "mail"
+#define DROP_IN                                                                                    \
+  "/etc/systemd/system/undersign-runner@mail.service.d/undersign-credential-" CREDENTIAL ".conf"
 #define AGENT_MAX 25
 #define POLL_SECONDS 1
 
@@ -85,13 +91,18 @@ policy_path (const Setup *setup, const char *folder, const char *name, const cha
   return g_strdup_printf ("%s/%s/%s%s", setup->ctl->config->config_dir, folder, name, suffix);
 }
 
-/* NULL where there is none.  (transfer full) */
+/* NULL where there is none, or with an error: what cannot be read may be there.  (transfer full) */
 static char *
-file_text (const char *path)
+file_text (const char *path, GError **error)
 {
+  g_autoptr (GError) local = NULL;
   char *text = NULL;
 
-  return g_file_get_contents (path, &text, NULL, NULL) ? text : NULL;
+  if (g_file_get_contents (path, &text, NULL, &local))
+    return text;
+  if (!g_error_matches (local, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+    us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", local->message);
+  return NULL;
 }
 
 /* --- the steps --- */
@@ -144,6 +155,7 @@ user_make (Setup *setup, GError **error)
 
   if (getpwnam (setup->user) != NULL)
     {
+      file_publish_tidy (path);
       setup_done ("there is the user", setup->user);
       return TRUE;
     }
@@ -153,10 +165,28 @@ user_make (Setup *setup, GError **error)
   if (output == NULL)
     return FALSE;
   if (status != 0 || getpwnam (setup->user) == NULL)
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL,
                          "systemd-sysusers made no user %s: %s", setup->user, output);
   setup_did ("made the user", setup->user);
   return TRUE;
+}
+
+/* It has its name only when it is the user's: one of root's, left by a run that was killed, would be
+ * taken for it. */
+static gboolean
+home_publish (const char *home, const struct passwd *user)
+{
+  g_autofree char *folder = g_path_get_dirname (home);
+  g_autofree char *name = g_path_get_basename (home);
+  g_autofree char *unfinished = g_strdup_printf (".%s.new", name);
+  autofd dirfd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  autofd fd = -1;
+
+  if (dirfd < 0 || (mkdirat (dirfd, unfinished, 0700) != 0 && errno != EEXIST))
+    return FALSE;
+  fd = openat (dirfd, unfinished, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return fd >= 0 && fchown (fd, user->pw_uid, user->pw_gid) == 0 &&
+         renameat2 (dirfd, unfinished, dirfd, name, RENAME_NOREPLACE) == 0;
 }
 
 static gboolean
@@ -167,10 +197,9 @@ home_make (Setup *setup, GError **error)
   setup->home = g_strdup (user->pw_dir);
   if (g_file_test (setup->home, G_FILE_TEST_IS_DIR))
     return TRUE;
-  if (g_mkdir_with_parents (AGENTS_DIR, 0755) != 0 || mkdir (setup->home, 0700) != 0 ||
-      chown (setup->home, user->pw_uid, user->pw_gid) != 0)
-    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot make %s: %m",
-                         setup->home);
+  if (g_mkdir_with_parents (AGENTS_DIR, 0755) != 0 || !home_publish (setup->home, user))
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot make %s: %s",
+                         setup->home, g_strerror (errno));
   setup_did ("made", setup->home);
   return TRUE;
 }
@@ -180,12 +209,18 @@ step_agent (Setup *setup, GError **error)
 {
   g_autofree char *path = NULL;
   g_autofree char *text = NULL;
+  GError *unread = NULL;
   gboolean wrote = FALSE;
 
   if (!setup_answer (&setup->agent, "What is the agent called?", "assistant", agent_fault, error))
     return FALSE;
   path = policy_path (setup, "agents", setup->agent, ".agent");
-  text = file_text (path);
+  text = file_text (path, &unread);
+  if (unread != NULL)
+    {
+      g_propagate_error (error, unread);
+      return FALSE;
+    }
   if (text != NULL)
     {
       setup->user = key_value (text, "User=");
@@ -220,11 +255,8 @@ step_actions (Setup *setup, GError **error)
 
   if (text == NULL || !setup_write (rehearse, text, &wrote, error))
     return FALSE;
-  if (access (mail, F_OK) == 0)
-    {
-      setup_done ("there is", mail);
-      return TRUE;
-    }
+  if (setup_is_there (mail))
+    return TRUE;
   if (!setup_answer (&setup->server, "Which mail server? (HOST:PORT, mostly port 587)", NULL, word_fault, error) ||
       !setup_answer (&setup->from, "Which address are its mails from?", NULL, word_fault, error))
     return FALSE;
@@ -239,12 +271,18 @@ static gboolean
 step_rule (Setup *setup, GError **error)
 {
   g_autofree char *path = policy_path (setup, "rules", setup->agent, ".rule");
-  g_autofree char *text = file_text (path);
+  GError *unread = NULL;
+  g_autofree char *text = file_text (path, &unread);
   gboolean wrote = FALSE;
 
+  if (unread != NULL)
+    {
+      g_propagate_error (error, unread);
+      return FALSE;
+    }
   if (text != NULL)
     {
-      setup_done ("there is", path);
+      setup_is_there (path);
       if (setup->approver == NULL)
         setup->approver = key_value (text, "Approvers=");
       /* Of several, or of a group, somebody has to be the one who is waited for. */
@@ -291,19 +329,28 @@ step_policy (Setup *setup, GError **error)
   return TRUE;
 }
 
+/* Both of its parts; where there is only the first, it may be the administrator's own. */
 static gboolean
 step_credential (Setup *setup, GError **error)
 {
   const char *path = CREDENTIAL_DIR "/undersign-mail." CREDENTIAL;
+  const gboolean is_there = access (path, F_OK) == 0;
   g_autofree char *user = NULL;
 
-  if (access (path, F_OK) == 0)
-    {
-      setup_done ("there is", path);
-      return TRUE;
-    }
-  if (!setup_answer (&user, "Which user name does the mail server know it by?", NULL, word_fault, error) ||
-      !credential_account (setup->ctl, "mail", CREDENTIAL, user, error))
+  if (is_there)
+    setup_done ("there is", path);
+  if (is_there && access (DROP_IN, F_OK) == 0)
+    return TRUE;
+  if (is_there)
+    setup_done ("there is nothing of undersign-admin(8) that has the module get it:", DROP_IN);
+  if (!setup_answer (&user,
+                     is_there ? "Which user name does the mail server know it by? - leaves it as it is"
+                              : "Which user name does the mail server know it by?",
+                     is_there ? "-" : NULL, word_fault, error))
+    return FALSE;
+  if (is_there && strcmp (user, "-") == 0)
+    return TRUE;
+  if (!credential_account (setup->ctl, "mail", CREDENTIAL, user, error))
     return FALSE;
   setup_did ("wrote", path);
   return TRUE;

@@ -46,6 +46,9 @@ void setup_did (const char *what, const char *path);
 /* setup_has_changed: whether anything was. */
 gboolean setup_has_changed (void);
 
+/* setup_is_there: says so; and what a run that was killed left beside the file goes. */
+gboolean setup_is_there (const char *path);
+
 /*
  * setup_write: a file of root's that others may read, unless there is one: that is never changed.
  * @out_wrote: (out): whether it was written

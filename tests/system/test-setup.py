@@ -6,28 +6,47 @@ Root answers its questions, a person enrols and approves in a terminal of their 
 again: everything is there, and nothing runs a second time.
 """
 
+import errno
 import os
 import pwd
 import re
 import shutil
+import signal
+import stat
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import mailserver, people, person, policy, tap, terminal, world  # noqa: E402
+from undersign_test import fault, mailserver, people, person, policy, tap, terminal, world  # noqa: E402
 
 OWNER, LEAD = "hr.jones", "it.lead"
 NAME, USER = "clerk", "agent-clerk"
 WRITTEN = [f"/etc/sysusers.d/undersign-agent-{NAME}.conf", f"/etc/undersign/agents/{NAME}.agent",
            "/etc/undersign/actions/test.rehearse.action", "/etc/undersign/actions/mail.send.action",
            f"/etc/undersign/rules/{NAME}.rule", f"/var/lib/undersign-agents/{NAME}/undersign-mcp.codex"]
+CREDENTIAL = "/etc/credstore.encrypted/undersign-mail.mail"
+DROP_IN = "/etc/systemd/system/undersign-runner@mail.service.d/undersign-credential-mail.conf"
+HOME = f"/var/lib/undersign-agents/{NAME}"
+ALL = [f"--agent={NAME}", f"--owner={OWNER}", f"--approver={LEAD}", "--passkeys=software",
+       "--client=codex", "--to=security@example.com", "--from=offboarding@example.com",
+       f"--server={mailserver.HOST}:{mailserver.PORT}"]
+MADE = fault.CHANGES | fault.UNLINK | fault.OWNER
+KINDS = (fault.FULL, fault.TORN_WRITE, fault.CUT, fault.TORN_DEATH,
+         fault.Kind("EIO once", fault.FAIL, errno.EIO, operations=MADE | fault.OPEN | fault.READ),
+         fault.Kind("kill -9", fault.KILL, operations=MADE | fault.OPEN | fault.READ))
+# Where it writes, and what of that may fail; policy is what it reads, too.
+PLACES = (("/etc/undersign/", MADE | fault.OPEN | fault.READ), ("/etc/sysusers.d/", MADE),
+          ("/var/lib/undersign-agents", MADE))
 
 
 class Setup(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         policy.write(actions={}, agents={}, rules={})
+        with open(f"{policy.FOLDER}/undersign.conf", "w", encoding="utf-8") as file:
+            file.write("[Limits]\nSubmitsPerMinute=6000\n")
         cls.server = mailserver.Server()
         cls.server.start()
         cls.addClassCleanup(cls.server.stop)
@@ -38,8 +57,8 @@ class Setup(unittest.TestCase):
         person.let_enrol(LEAD)
         cls.lead = person.Person(LEAD)
 
-    def setup_screen(self, *options):
-        return terminal.Terminal("root", ["undersignctl", "setup", *options])
+    def setup_screen(self, *options, environment=None):
+        return terminal.Terminal("root", ["undersignctl", "setup", *options], environment=environment)
 
     def answer(self, screen, question, text):
         screen.wait_for(re.escape(question))
@@ -123,6 +142,110 @@ class Setup(unittest.TestCase):
                 open("/run/undersign-test/rule", encoding="utf-8") as before:
             self.assertEqual(file.read(), before.read())
         self.assertEqual(len(self.server.mails()), 1)
+
+    # --- a disk that fails ---
+
+    def run_all(self, environment=None):
+        """A run of which nothing asks a person: its status, and what it showed."""
+        with self.setup_screen(*ALL, environment=environment) as screen:
+            return screen.wait(120), screen.text
+
+    @staticmethod
+    def unfinished():
+        return [os.path.join(folder, name) for folder in {*map(os.path.dirname, [*WRITTEN, HOME])}
+                if os.path.isdir(folder) for name in os.listdir(folder) if name.endswith(".new")]
+
+    def clear(self, paths):
+        """As if @paths had never been there, and nothing unfinished either."""
+        for path in [*paths, *self.unfinished()]:
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            elif os.path.exists(path):
+                os.unlink(path)
+        if HOME in paths:
+            subprocess.run(["/usr/sbin/userdel", USER], check=True, stderr=subprocess.DEVNULL)
+
+    def look(self, texts):
+        """What is there is whole, and valid: to be read by whoever reloads policy just now."""
+        for path, text in texts.items():
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), text, path)
+        done = people.run_as("root", ["undersignctl", "policy", "check"])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        if os.path.isdir(HOME):
+            status = os.stat(HOME)
+            self.assertEqual((status.st_uid, stat.S_IMODE(status.st_mode)),
+                             (pwd.getpwnam(USER).pw_uid, 0o700))
+
+    def sweep(self, missing, most):
+        """At operations that are chosen by $UNDERSIGN_FAULTS, or all of them, with @missing not there."""
+        texts = {}
+        for path in WRITTEN:
+            with open(path, encoding="utf-8") as file:
+                texts[path] = file.read()
+        wanted = os.environ.get("UNDERSIGN_FAULTS", "1")
+        faults, met, count = fault.Faults(), set(), 0
+        for prefix, operations in PLACES:
+            def attempt(kind, n, prefix=prefix, operations=operations):
+                self.clear(missing)
+                faults.arm(kind, n, fault.CTL, prefix, kind.operations & operations)
+                ended = self.run_all(faults.environment())
+                if faults.disarm():
+                    met.add(faults.place())
+                return ended
+
+            status, text = attempt(fault.Kind("", fault.NOTE, operations=operations), 0)
+            self.assertEqual(status, 0, text)
+            noted = faults.noted()
+            chosen = fault.Chooser(wanted, most).choose(noted, KINDS) if wanted != "all" else [
+                (kind, n + 1) for kind in KINDS
+                for n in range(sum(1 for operation, _ in noted if operation & kind.operations))]
+            for kind, n in chosen:
+                with self.subTest(f"{prefix}: {kind.name}, operation {n}"):
+                    count += 1
+                    status, text = attempt(kind, n)
+                    self.assertIn(status, (0, 1, -signal.SIGKILL), text)
+                    if status == 1:
+                        self.assertRegex(text, os.strerror(kind.error))
+                        self.assertIn(prefix.rstrip("/"), text)
+                    self.look(texts)
+                    status, text = self.run_all()
+                    self.assertEqual(status, 0, text)
+                    self.look(texts)
+                    self.assertEqual([path for path in texts if not os.path.exists(path)], [])
+                    self.assertEqual(self.unfinished(), [])
+        self.assertEqual(len(self.server.mails()), 1)
+        self.assertEqual(self.lead.pending(), [])
+        print(f"# {count} cases; met: " + ", ".join(sorted(map(" ".join, met))), flush=True)
+
+    def test_5_a_disk_that_fails(self):
+        self.sweep([*WRITTEN, HOME], 2)
+
+    def test_6_a_disk_that_fails_later(self):
+        """What the administrator changed stays as it is."""
+        with open(WRITTEN[1], "a", encoding="utf-8") as file:
+            file.write("# ours\n")
+        self.sweep(WRITTEN[4:], 2)
+
+    def test_7_half_a_credential(self):
+        """What would have the module get it is missing: it is given anew, or left as it is."""
+        with open(CREDENTIAL, "rb") as file:
+            before = file.read()
+        options = f"--agent={NAME}", "--client=codex", "--to=security@example.com"
+        os.unlink(DROP_IN)
+        with self.setup_screen(*options) as screen:
+            self.answer(screen, "leaves it as it is [-]", "")
+            self.assertEqual(screen.wait(120), 0, screen.text)
+        with open(CREDENTIAL, "rb") as file:
+            self.assertEqual(file.read(), before)
+        with self.setup_screen(*options) as screen:
+            screen.wait_for(re.escape(DROP_IN))
+            self.answer(screen, "leaves it as it is [-]", mailserver.USER)
+            screen.wait_for("Password: ")
+            screen.line(mailserver.PASSWORD)
+            self.assertEqual(screen.wait(120), 0, screen.text)
+        self.assertTrue(os.path.exists(DROP_IN))
 
 
 if __name__ == "__main__":
