@@ -155,6 +155,8 @@ query_run (
   return TRUE;
 }
 
+/* query_count: of a query with one row, which is over then: one that is not holds on to what the
+ * ledger was when it began, and whatever is read after it is as old. */
 gboolean
 query_count (Ledger *ledger, sqlite3_stmt *query, guint64 *out_count, GError **error)
 {
@@ -166,6 +168,7 @@ query_count (Ledger *ledger, sqlite3_stmt *query, guint64 *out_count, GError **e
       sqlite3_column_int64 (query, 0) < 0)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER, "a count is not a number");
   *out_count = (guint64) sqlite3_column_int64 (query, 0);
+  sqlite3_reset (query);
   return TRUE;
 }
 

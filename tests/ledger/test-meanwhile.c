@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What another worker does between two steps of one call.  flock(2) is ours here: the call stops
- * where it looks at a lock, the other process does its work and says so, and the call goes on.
+ * where it looks at a lock, or at a statement, the other process does its work and says so, and the
+ * call goes on.
  */
 #include "service/ledger/private.h"
 #include "tests/ledger/fixture.h"
@@ -17,7 +18,8 @@ typedef struct
 {
   pid_t pid;
   int tell, hear;
-  int at; /* the operation of flock() at which it is told; 0 once it was */
+  int at;                /* the operation of flock() at which it is told; 0 once it was */
+  const char *statement; /* or how the statement begins at which it is */
 } Other;
 
 static Other other;
@@ -36,16 +38,29 @@ byte_receive (int fd)
   g_assert_cmpint (read (fd, &byte, 1), ==, 1);
 }
 
+static void
+other_works (void)
+{
+  other.at = 0;
+  other.statement = NULL;
+  byte_send (other.tell);
+  byte_receive (other.hear);
+}
+
 int
 flock (int fd, int operation)
 {
   if (other.at != 0 && operation == other.at)
-    {
-      other.at = 0;
-      byte_send (other.tell);
-      byte_receive (other.hear);
-    }
+    other_works ();
   return (int) syscall (SYS_flock, fd, operation);
+}
+
+static int
+on_statement (unsigned int event, void *data, void *statement, void *text)
+{
+  if (other.statement != NULL && g_str_has_prefix (text, other.statement))
+    other_works ();
+  return 0;
 }
 
 /* other_begin: @work: in the other process, with a ledger of its own; before anybody opened one. */
@@ -80,6 +95,7 @@ other_end (void)
   int status = 0;
 
   g_assert_cmpint (other.at, ==, 0);
+  g_assert_null (other.statement);
   g_assert_cmpint (waitpid (other.pid, &status, 0), ==, other.pid);
   g_assert_cmpint (status, ==, 0);
   close (other.tell);
@@ -144,11 +160,28 @@ test_policy_is_told_once (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (entries->len, ==, 2); /* that it was created, and the policy */
 }
 
+/* Another commits and moves the mark after something was counted: no ledger is behind for that. */
+static void
+test_summary_of_now (Fixture *fixture, gconstpointer data)
+{
+  g_auto (LedgerSummary) summary = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  other_begin (fixture, work_note);
+  sqlite3_trace_v2 (fixture->ledger->db, SQLITE_TRACE_STMT, on_statement, NULL);
+  other.statement = "SELECT why FROM meta";
+  g_assert_true (ledger_summary (fixture->ledger, &summary, &error));
+  g_assert_no_error (error);
+  other_end ();
+  g_assert_cmpstr (summary.stopped, ==, "");
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   fixture_test ("/ledger/meanwhile/evidence-of-done", test_evidence_of_done);
   fixture_test ("/ledger/meanwhile/policy-is-told-once", test_policy_is_told_once);
+  fixture_test ("/ledger/meanwhile/summary-of-now", test_summary_of_now);
   return g_test_run ();
 }
