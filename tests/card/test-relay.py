@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
@@ -24,7 +25,8 @@ from undersign_test import tap  # noqa: E402
 
 RELAY = sys.argv.pop(1)
 SECONDS = 120
-TAKEN_SECONDS = 20
+TURNS = 50  # of the program; all that can be on the way to it is taken in fewer
+ENDED = b"<it has ended>"
 
 
 class Relay:
@@ -54,14 +56,33 @@ class Relay:
     def size(self, rows, columns):
         fcntl.ioctl(self.person, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    @staticmethod
-    def read(fd, wanted):
-        """What comes until it has @wanted."""
-        text = b""
+    def is_size(self, rows, columns):
+        found = fcntl.ioctl(self.command, termios.TIOCGWINSZ, bytes(8))
+        return struct.unpack("HHHH", found)[:2] == (rows, columns)
+
+    def resize(self, rows, columns):
+        """Until it has reached the command; it is told by a signal."""
+        self.size(rows, columns)
+        for _ in range(SECONDS * 100):
+            if self.is_size(rows, columns):
+                return
+            select.select([], [], [], 0.01)
+        raise AssertionError("the size never came through")
+
+    def read(self, fd, wanted):
+        """What comes until it has @wanted.  Fails where nothing more can come to the person."""
+        text, ended = b"", False
+        end = time.monotonic() + SECONDS
         while wanted not in text:
-            if not select.select([fd], [], [], SECONDS)[0]:
+            if fd == self.person and not ended and self.process.poll() is not None:
+                os.write(self.slave, ENDED)  # comes after all that it has written
+                ended = True
+            if select.select([fd], [], [], 0.1)[0]:
+                text += os.read(fd, 4096)
+            elif time.monotonic() > end:
                 raise AssertionError(f"{wanted!r} never came: {text!r}")
-            text += os.read(fd, 4096)
+            if ended and ENDED in text and wanted not in text:
+                raise AssertionError(f"it ended, and {wanted!r} did not come: {text!r}")
         return text
 
     def ready(self):
@@ -70,12 +91,18 @@ class Relay:
         self.read(self.person, b"ready")
 
     def type(self, text):
-        """Fails where it is not taken."""
+        """Fails where it is not taken, though the program is awake and has looked again and again."""
         os.set_blocking(self.person, False)
+        left = TURNS
         while text:
-            if not select.select([], [self.person], [], TAKEN_SECONDS)[1]:
+            if select.select([], [self.person], [], 0.2 if left == TURNS else 0.01)[1]:
+                text, left = text[os.write(self.person, text):], TURNS
+            elif left == 0:
                 raise AssertionError(f"{len(text)} bytes were never taken")
-            text = text[os.write(self.person, text):]
+            elif struct.unpack("i", fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)))[0] > 0:
+                # What comes through shows that it has waited for whatever it waits for.
+                self.resize(24, 80 + left % 2)
+                left -= 1
 
     def end(self, word):
         self.link.sendall(word)
@@ -117,18 +144,8 @@ class Test(unittest.TestCase):
     def test_the_size(self):
         relay = self.relay()
         relay.ready()
-
-        def is_size(rows, columns):
-            found = fcntl.ioctl(relay.command, termios.TIOCGWINSZ, bytes(8))
-            return struct.unpack("HHHH", found)[:2] == (rows, columns)
-        self.assertTrue(is_size(24, 80))
-        relay.size(50, 132)
-        # It is told by a signal; the next key may be sooner.
-        for _ in range(SECONDS * 100):
-            if is_size(50, 132):
-                break
-            select.select([], [], [], 0.01)
-        self.assertTrue(is_size(50, 132))
+        self.assertTrue(relay.is_size(24, 80))
+        relay.resize(50, 132)
         self.assertEqual(relay.end(b"exited 0\n"), 0)
 
     def test_how_it_ends(self):
