@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """More calls than anybody can answer, callers that leave, and a polkit that says no or nothing.
 
-UNDERSIGN_CALLS sets how many bad calls the flood has.  The time is never measured: that everybody is
-answered before the tests' patience is over is all that is asked.
+UNDERSIGN_CALLS sets how many bad calls the flood has, UNDERSIGN_CYCLES how many good requests are made
+and withdrawn.  The time is never measured: that everybody is answered before the tests' patience is
+over is all that is asked.
 """
 
 import contextlib
@@ -12,10 +13,11 @@ import random
 import signal
 import struct
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import bus, tap, wire, world  # noqa: E402
+from undersign_test import bus, crash, cycles, tap, wire, world  # noqa: E402
 from undersign_test.denial import AGENT, LEAD, OTHER  # noqa: E402
 from undersign_test.hostile import (  # noqa: E402
     MEMBERS, SEED, TARGET, Attacker, Hostile, simple, wrong_signatures)
@@ -24,6 +26,8 @@ POLKIT_SERVICE = "/usr/share/dbus-1/system-services/org.freedesktop.PolicyKit1.s
 FLOODERS = (AGENT, LEAD, "nobody", "root")
 BATCH = 50
 SLACK = 16 << 20  # bytes: a leak of 170 with each of 100000 calls is more
+CYCLE_SLACK = 4 << 20  # bytes: a leak of 42 with each of 100000 cycles is more
+KEPT = 501  # rows of an agent in the queue: QUEUE_KEEP_MAX that have ended, and the last one
 
 
 class Load(Attacker):
@@ -165,8 +169,7 @@ class Load(Attacker):
         return served
 
     def test_flood(self):
-        with open(f"/proc/{self.processes['undersignd']}/maps", encoding="ascii") as maps:
-            sanitized = "libasan" in maps.read()
+        sanitized = crash.sanitized()
         count = int(os.environ.get("UNDERSIGN_CALLS") or (20000 if sanitized else 100000))
         self.request = f"{bus.PATH}/request/{'0' * 32}"
         self.floods(count // 5)
@@ -178,6 +181,64 @@ class Load(Attacker):
                 world.wait_until(lambda pid=pid, size=size: self.memory_of(pid) <= size + SLACK,
                                  f"process {pid} has given back its memory")
             print(f"# {size // 1024} KiB before, {self.memory_of(pid) // 1024} after", flush=True)
+
+    # --- requests that end ---
+
+    def cycle(self, first, count):
+        """@count requests of the agents together are made and withdrawn; others are served meanwhile."""
+        agents = [cycles.start(user, run, first, count // 2) for user, run in self.runs]
+        self.witness()
+        for pid in agents:
+            looks = 0
+            while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                looks += 1
+                if looks % 50 == 0:
+                    self.witness()
+                time.sleep(0.1)
+            self.assertEqual(os.waitpid(pid, 0)[1], 0, "an agent did not come to its end")
+        world.wait_until(lambda: cycles.queue_rows()[1] == 0, "the ledger has heard of each end")
+
+    def memory_after(self, count):
+        """Of each process that stays, in bytes."""
+        memory = {name: cycles.private_memory(pid) for name, pid in self.staying.items()}
+        kib = {name: size // 1024 for name, size in memory.items()}
+        files = {folder: cycles.size_of(folder) // 1024 for folder in (cycles.STATE, cycles.LEDGER)}
+        print(f"# {count} cycles: {kib} KiB of memory, {files} KiB on disk, rows of the queue: "
+              f"{cycles.queue_rows()[0]}", flush=True)
+        return memory
+
+    def test_cycles(self):
+        """What was withdrawn holds no memory, no descriptor and no file, and of the queue as many rows
+        as may stay.  The ledger has a row of each for good."""
+        sanitized = crash.sanitized()
+        count = int(os.environ.get("UNDERSIGN_CYCLES") or (30 if sanitized else 150))
+        self.runs = [(AGENT, self.run_id), (OTHER, self.open_run(OTHER))]
+        self.staying = {**self.processes, "undersign-admin": self.admin_pid}
+        warm = min(count, 3000)
+        self.cycle(0, warm)
+        before = self.memory_after(warm)
+        fds = {pid: self.settled(pid) for pid in self.staying.values()}
+
+        for done in range(0, count, 10000):
+            part = min(10000, count - done)
+            self.cycle(warm + done, part)
+            after = self.memory_after(warm + done + part)
+        for pid, number in fds.items():
+            world.wait_until(lambda pid=pid, number=number: self.fds_of(pid) == number,
+                             f"process {pid} has the descriptors that it had")
+        for name, size in before.items():
+            if not sanitized:  # they keep what was freed, and find what was lost themselves
+                self.assertLessEqual(after[name], size + CYCLE_SLACK, name)
+        for user, _ in self.runs:
+            self.assertEqual(self.peer(user).call(bus.AGENT, "GetInfo")[0]["pending"], 0)
+        self.assertEqual(os.listdir(cycles.SPOOL), [])
+        for uid, rows in cycles.queue_rows()[0].items():
+            self.assertLessEqual(rows, KEPT, uid)
+
+        self.expect_run()
+        path = self.pending(TARGET)
+        self.approve(path)
+        self.assertEqual(self.ended(path)[0], "done")
 
     # --- polkit ---
 
