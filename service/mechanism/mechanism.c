@@ -86,7 +86,7 @@ mechanism_call_answer (MechanismCall *given, GVariant *body, GUnixFDList *fds, c
 {
   Call *call = (Call *) given;
   Mechanism *mechanism = given->mechanism;
-  g_autoptr (GVariant) result = body != NULL ? g_variant_ref_sink (body) : NULL;
+  g_autoptr (GVariant) result = body != NULL ? g_variant_take_ref (body) : NULL;
   g_autoptr (GDBusMessage) reply = NULL;
 
   g_message ("%s by uid %u: %s", given->member->name, (guint) given->uid,

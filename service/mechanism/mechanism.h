@@ -32,8 +32,8 @@ struct MechanismMember
   /* (nullable): reads the values, which are nobody's yet, and chooses the question */
   gboolean (*ask) (MechanismCall *call, MechanismQuestion *out, GError **error);
   /*
-   * polkit has said yes: does it, and returns the body of the reply, floating; NULL with a US_ERROR
-   * otherwise.  NULL without one after mechanism_call_defer().
+   * polkit has said yes: does it, and returns the body of the reply, floating or the caller's own;
+   * NULL with a US_ERROR otherwise.  NULL without one after mechanism_call_defer().
    */
   GVariant *(*handler) (MechanismCall *call, GError **error);
 };
@@ -105,7 +105,7 @@ void mechanism_call_defer (MechanismCall *call);
 
 /*
  * mechanism_call_answer: frees @call.
- * @body: (nullable): floating; NULL with @error
+ * @body: (nullable): (transfer full): floating, or the caller's own; NULL with @error
  * @fds: (nullable): that go with it
  */
 void
