@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from undersign_test import bus, crash, cycles, tap, wire, world  # noqa: E402
 from undersign_test.denial import AGENT, LEAD, OTHER  # noqa: E402
 from undersign_test.hostile import (  # noqa: E402
-    MEMBERS, SEED, TARGET, Attacker, Hostile, simple, wrong_signatures)
+    ADMIN_PATH, MEMBERS, SEED, TARGET, Attacker, Hostile, simple, wrong_signatures)
 
 POLKIT_SERVICE = "/usr/share/dbus-1/system-services/org.freedesktop.PolicyKit1.service"
 FLOODERS = (AGENT, LEAD, "nobody", "root")
@@ -207,6 +207,15 @@ class Load(Attacker):
               f"{cycles.queue_rows()[0]}", flush=True)
         return memory
 
+    def memory_after_reading(self, size):
+        """Of undersign-admin, when so many bytes of the log went through it."""
+        taken = 0
+        while taken < size:
+            entries, = self.peer("root").call(bus.ADMIN, "ReadAudit", "(tu)", (1, 1000),
+                                              path=ADMIN_PATH)
+            taken += sum(len(entry) for _, entry, _ in entries)
+        return cycles.private_memory(self.admin_pid)
+
     def test_cycles(self):
         """What was withdrawn holds no memory, no descriptor and no file, and of the queue as many rows
         as may stay.  The ledger has a row of each for good."""
@@ -223,6 +232,7 @@ class Load(Attacker):
             part = min(10000, count - done)
             self.cycle(warm + done, part)
             after = self.memory_after(warm + done + part)
+        after["undersign-admin"] = self.memory_after_reading(1 if sanitized else 3 * CYCLE_SLACK)
         for pid, number in fds.items():
             world.wait_until(lambda pid=pid, number=number: self.fds_of(pid) == number,
                              f"process {pid} has the descriptors that it had")
