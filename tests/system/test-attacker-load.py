@@ -27,7 +27,8 @@ FLOODERS = (AGENT, LEAD, "nobody", "root")
 BATCH = 50
 SLACK = 16 << 20  # bytes: a leak of 170 with each of 100000 calls is more
 CYCLE_SLACK = 4 << 20  # bytes: a leak of 42 with each of 100000 cycles is more
-KEPT = 501  # rows of an agent in the queue: QUEUE_KEEP_MAX that have ended, and the last one
+# Rows of an agent in the queue: QUEUE_KEEP_MAX, and those that have ended since it last submitted.
+KEPT = 500 + cycles.WINDOW
 
 
 class Load(Attacker):
