@@ -17,12 +17,11 @@ static void
 on_end (int status, void *data)
 {
   const gboolean failed_before = ferror (stdout) != 0;
-  gboolean failed = fflush (stdout) != 0;
+  const gboolean failed = fflush (stdout) != 0;
 
   if (!failed && !failed_before)
     return;
-  /* Of a failure before, nobody has kept the number, and what was written is not whole anyway. */
-  failed = failed || write (STDOUT_FILENO, "\n", 1) < 0;
+  /* Of a failure before, nobody has kept the number. */
   fprintf (stderr, "%s: internal: cannot write the output: %s\n", watched,
            failed ? g_strerror (errno) : "not all of it was taken");
   _exit (status != 0 ? status : failed_status);

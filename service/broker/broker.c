@@ -33,6 +33,9 @@ broker_add_request (Broker *broker, Request *request)
 gboolean
 broker_check_caller (const Broker *broker, const Call *call, GError **error)
 {
+  if (broker->is_ending)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                         "the service is ending");
   if (identity_is_known (broker->identity, call_sender (call)))
     return TRUE;
   return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,

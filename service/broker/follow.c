@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What follows from each move of a request, once it is kept: cards come and go, the executor and the
- * ledger are told, what ended is forgotten.  It must never move a request itself.
+ * What follows from each move of a request, once it is kept: cards come and go, the executor and
+ * the ledger are told, what ended is forgotten.  It must never move a request itself.
  */
 #include "service/broker/follow.h"
 
@@ -29,12 +29,13 @@ pause_after_denial (Broker *broker, const Request *request)
 }
 
 /* A check at the execution failed: the person is shown what changed and asked anew.  Not where the
- * ledger had the request closed: then somebody has denied or withdrawn it, and that stands. */
+ * ledger had the request closed: then somebody has denied or withdrawn it, and that stands; and not
+ * where its files can't be read: without them it would be another wish. */
 static gboolean
 has_successor (const Request *request, RequestState from)
 {
   return from == REQUEST_APPROVED && request->state == REQUEST_REFUSED && request->needed > 0 &&
-         !g_str_has_prefix (request->reason, US_REASON_CLOSED ":");
+         !g_str_has_prefix (request->reason, US_REASON_CLOSED ":") && !request->files->is_stored;
 }
 
 void

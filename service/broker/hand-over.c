@@ -8,6 +8,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/clock.h"
 #include "service/base/wire.h"
 #include "service/broker/cards.h"
 #include "service/broker/life.h"
@@ -80,7 +81,8 @@ take_consumed (Broker *broker, Request *request)
 }
 
 static void
-take_outcome (Broker *broker, Request *request, const char *word, const char *by, const char *result)
+take_outcome (
+    Broker *broker, Request *request, const char *word, const char *by, const char *result)
 {
   RequestChange change = { .by = by, .result = result };
 
@@ -97,8 +99,8 @@ hand_over_refuse (Broker *broker, Request *request, const GError *error)
   RequestChange change = { .reason = error->message };
 
   /* Who approved hears that it is refused, so that it is, also where that can't be kept at once. */
-  if (catch_up (broker, request) &&
-      !move_or_settle (broker, request, REQUEST_REFUSED, &change) && request->doubt == NULL)
+  if (!(catch_up (broker, request) && move_or_settle (broker, request, REQUEST_REFUSED, &change)) &&
+      request->doubt == NULL)
     request->doubt = g_error_copy (error);
   life_answer (request, error);
 }
@@ -167,11 +169,10 @@ hand_over (Broker *broker, Request *request)
   over = g_new0 (HandOver, 1);
   over->broker = broker;
   over->request = request_ref (request);
-  executor_call_module (broker->executor, HANDOVER_EXECUTE, request->uid,
-                        record_module (request->record),
-                        g_variant_new ("(@" WIRE_PREPARED ")", request->prepared),
-                        request->files->fds, request->files->n, WIRE_EXECUTE_CONSUMED,
-                        WIRE_EXECUTE_OUTCOME, executed, over);
+  executor_call_module (
+      broker->executor, HANDOVER_EXECUTE, request->uid, record_module (request->record),
+      g_variant_new ("(@" WIRE_PREPARED ")", request->prepared), request->files->fds,
+      request->files->n, WIRE_EXECUTE_CONSUMED, WIRE_EXECUTE_OUTCOME, executed, over);
 }
 
 /* --- asking the ledger --- */
@@ -229,6 +230,22 @@ go_on (Broker *broker, Request *request)
     renew_request (broker, request);
 }
 
+/* One that waits expires by its deadline; one that is approved can't run any more after it. */
+static void
+wait_for_files (Broker *broker, Request *request)
+{
+  g_autoptr (GError) late = NULL;
+  gint64 expires = 0;
+
+  us_error_set (&late, US_ERROR_REFUSED, US_REASON_DEADLINE_PASSED,
+                "its files could not be read until its deadline");
+  if (request->state == REQUEST_APPROVED &&
+      (!clock_parse (request->expires, &expires) || expires <= clock_wall ()))
+    hand_over_refuse (broker, request, late);
+  else
+    hand_over_settle_later (broker, request);
+}
+
 static void
 files_loaded (const FilesDone *done, const GError *error, gpointer data)
 {
@@ -241,7 +258,7 @@ files_loaded (const FilesDone *done, const GError *error, gpointer data)
   if (done == NULL)
     {
       g_warning ("request %s: %s", request->id, error->message);
-      hand_over_settle_later (broker, request);
+      wait_for_files (broker, request);
       return;
     }
   limits_release (broker->limits, request->uid, request->files->bytes);
@@ -271,7 +288,8 @@ take_none (Broker *broker, Request *request)
 {
   RequestChange change = { .result = "the ledger does not know of it" };
 
-  if (request->state == REQUEST_APPROVED && request->doubt != NULL)
+  if ((request->state == REQUEST_APPROVED || request->state == REQUEST_PENDING) &&
+      request->doubt != NULL)
     hand_over_refuse (broker, request, request->doubt);
   else if (request->state == REQUEST_APPROVED || request->state == REQUEST_PENDING)
     go_on_with_files (broker, request);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which connections Submit() gave a request to, that have not said since that they passed its path
- * on to nobody.  Once anybody else may have the path this is not known any more, for good: what is
- * absent here never means that nobody wants the request.
+ * on to nobody.  Once somebody else has watched it, or was given it and left the bus, this is not
+ * known any more, for good.  Who only looks at a path that ListRequests() gave is not found out.
  */
 #pragma once
 

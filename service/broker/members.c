@@ -10,10 +10,12 @@
 #include "dbus/error.h"
 #include "dbus/names.h"
 #include "dbus/reason.h"
+#include "service/base/clock.h"
 #include "service/base/wire.h"
 #include "service/broker/faces.h"
 #include "service/broker/files.h"
 #include "service/broker/hand-over.h"
+#include "service/broker/limits.h"
 #include "service/record/type.h"
 
 #include <string.h>
@@ -222,8 +224,11 @@ call_admit (Call *call)
           return;
         }
     }
-  /* What may have run is neither withdrawn nor denied. */
-  if (member->handle == handle_withdraw || member->handle == handle_deny)
+  /* What may have run is neither withdrawn nor denied; a caller does not have the ledger asked more
+   * often than it was found out to be of use. */
+  if ((member->handle == handle_withdraw || member->handle == handle_deny) &&
+      (request->retry_timer == NULL ||
+       limits_ask (way->broker->limits, call_uid (call), clock_boottime ())))
     hand_over_when_known (way->broker, request, call_handle, call);
   else
     call_handle (request, call);

@@ -42,8 +42,7 @@ static GVariant *
 details_of (Broker *broker, const Request *request, const Call *call)
 {
   g_autofree char *digest = digest_to_string (record_digest (request->record));
-  gboolean card =
-      request->state == REQUEST_PENDING && signals_has_card (broker->signals, request);
+  gboolean card = request->state == REQUEST_PENDING && signals_has_card (broker->signals, request);
   GVariantBuilder builder;
 
   g_variant_builder_init (&builder, G_VARIANT_TYPE_VARDICT);
@@ -109,9 +108,13 @@ handle_leave (Broker *broker, Call *call, Request *request)
   signals_unwatch (request, call_sender (call));
   if (!holders_leave (request, call_sender (call)) || request->state != REQUEST_PENDING ||
       request_move (request, REQUEST_WITHDRAWN, NULL, &error))
-    call_return (call, NULL);
-  else
-    call_fail (call, error);
+    {
+      call_return (call, NULL);
+      return;
+    }
+  /* It has not left, and may try again. */
+  holders_add (request, call_sender (call));
+  call_fail (call, error);
 }
 
 void

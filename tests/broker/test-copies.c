@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The copies of a request's files after a restart: what can't be read holds up the request's card and
- * its hand-over, and nothing else.
+ * The copies of a request's files after a restart: what can't be read holds up the request's card
+ * and its hand-over, and nothing else.
  */
 #include "dbus/error.h"
 #include "dbus/names.h"
@@ -36,8 +36,7 @@ copy_submit (Copy *copy, Bed *bed, Caller *agent, const char *run)
 {
   copy->bed = bed;
   copy->path = caller_submit_file (agent, run);
-  copy->folder =
-      g_build_filename (bed->dir, "state", "spool", request_id_of (copy->path), NULL);
+  copy->folder = g_build_filename (bed->dir, "state", "spool", request_id_of (copy->path), NULL);
   copy->copy = g_build_filename (copy->folder, "0", NULL);
   copy->away = g_build_filename (bed->dir, "state", request_id_of (copy->path), NULL);
 }
@@ -149,6 +148,34 @@ test_approved (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 1);
 }
 
+/* After its deadline it can't run any more, and is not held up for ever; nobody is asked anew about
+ * what has no files. */
+static void
+test_approved_too_late (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_auto (Copy) copy = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  fake_lifetime (bed->fake, 3000);
+  copy_submit (&copy, bed, agent, run);
+  fake_execute (bed->fake, "silent");
+  g_assert_false (caller_approve (jones, copy.path, "hr.jones", "good", NULL, &error));
+  bed_stop (bed);
+  fake_execute (bed->fake, "done");
+  copy_break (&copy);
+  bed_start (bed);
+  wait_state (agent, copy.path, "refused");
+  assert_details (agent, copy.path, "refused", "no",
+                  "deadline-passed: its files could not be read until its deadline");
+  bed_wait (is_over, &copy);
+  g_assert_cmpuint (limits_pending (bed->broker->limits, FAKE_AGENT), ==, 0);
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+  g_assert_cmpuint (fake_prepared (bed->fake), ==, 1);
+}
+
 typedef struct
 {
   const char *state, *executed;
@@ -220,8 +247,8 @@ test_ends (Bed *bed, gconstpointer config)
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
 }
 
-/* Copies that are not there any more are no disk that fails: it is refused, at the start or when they
- * are looked for again. */
+/* Copies that are not there any more are no disk that fails: it is refused, at the start or when
+ * they are looked for again. */
 static void
 test_gone (Bed *bed, gconstpointer config)
 {
@@ -262,6 +289,7 @@ main (int argc, char *argv[])
   sample_quiet ();
   bed_test ("/copies/pending", NULL, test_pending);
   bed_test ("/copies/approved", NULL, test_approved);
+  bed_test ("/copies/approved-too-late", NULL, test_approved_too_late);
   bed_test ("/copies/ends", NULL, test_ends);
   bed_test ("/copies/gone", NULL, test_gone);
   return g_test_run ();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Ends that nobody waits for, on a disk that is full: each is kept once the disk gives again, as what
- * it was, and until then nobody is told of it.
+ * Ends that nobody waits for, on a disk that is full: each is kept once the disk gives again, as
+ * what it was, and until then nobody is told of it.
  */
 #include "dbus/error.h"
 #include "dbus/names.h"
@@ -163,8 +163,8 @@ test_ran_and_full (Bed *bed, gconstpointer config)
   wait_state (agent, path, "done");
 }
 
-/* Who approved was told that a check failed: it is refused with that, also where it could not be kept
- * at once, and does not run because the check would pass now. */
+/* Who approved was told that a check failed: it is refused with that, also where it could not be
+ * kept at once, and does not run because the check would pass now. */
 static void
 test_refusal_stands (Bed *bed, gconstpointer config)
 {
@@ -186,6 +186,52 @@ test_refusal_stands (Bed *bed, gconstpointer config)
   successor = wait_successor (agent, path);
   wait_state (agent, successor, "pending");
   g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+/* The same where what they approved was overtaken, and nothing at all was kept of it. */
+static void
+test_overtaken_stands (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autofree char *successor = NULL;
+  g_autoptr (GError) error = NULL;
+
+  disk_fail (DISK_FULL, 0, FALSE);
+  g_assert_false (caller_approve (jones, path, "hr.jones", "late", NULL, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_RECORD_CHANGED));
+  g_assert_true (disk_heal ());
+  wait_state (agent, path, "refused");
+  assert_details (agent, path, "refused", "no", "record-changed: the policy was edited");
+  successor = wait_successor (agent, path);
+  wait_state (agent, successor, "pending");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
+/* Who left a request, and that could not be kept, has not left it, and may try again. */
+static void
+test_left (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) reply = NULL;
+
+  disk_fail (DISK_FULL, 0, FALSE);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_null (caller_call (agent, path, US_INTERFACE_REQUEST, "Leave", NULL, &error));
+      g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
+      g_clear_error (&error);
+      wait_state (agent, path, "pending");
+    }
+  g_assert_true (disk_heal ());
+  reply = caller_call (agent, path, US_INTERFACE_REQUEST, "Leave", NULL, &error);
+  g_assert_no_error (error);
+  wait_state (agent, path, "withdrawn");
 }
 
 static char *
@@ -238,7 +284,9 @@ main (int argc, char *argv[])
   disk_install ();
   bed_test ("/ends/found-at-start", NULL, test_found_at_start);
   bed_test ("/ends/ran-and-full", NULL, test_ran_and_full);
+  bed_test ("/ends/left", NULL, test_left);
   bed_test ("/ends/refusal-stands", NULL, test_refusal_stands);
+  bed_test ("/ends/overtaken-stands", NULL, test_overtaken_stands);
   bed_test ("/ends/unreadable", NULL, test_unreadable);
   return g_test_run ();
 }

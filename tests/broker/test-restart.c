@@ -355,8 +355,31 @@ wait_held (Bed *bed, const char *path, guint calls, const Pending *last)
   g_assert_false (last->done);
 }
 
-/* Until the ledger has been asked, nobody is told that what may have run was withdrawn or denied: who
- * asks for that waits until it is known. */
+/* The service ends while a call waits for the ledger: it has its answer, and nothing is made. */
+static void
+test_doubtful_end (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  Pending pending = { 0 };
+
+  bed_stop (bed);
+  fake_hold_kind (bed->fake, HANDOVER_QUERY);
+  bed_start (bed);
+  begin_supersede (agent, run, "b@example.com", path, &pending);
+  wait_held (bed, path, 1, &pending);
+  bed_stop (bed);
+  assert_answered (&pending, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE);
+  fake_hold_kind (bed->fake, 0);
+  bed_start (bed);
+  wait_state (agent, path, "pending");
+  g_assert_cmpuint (limits_pending (bed->broker->limits, FAKE_AGENT), ==, 1);
+  pending_clear (&pending);
+}
+
+/* Until the ledger has been asked, nobody is told that what may have run was withdrawn or denied:
+ * who asks for that waits until it is known. */
 static void
 test_pending_doubtful (Bed *bed, gconstpointer config)
 {
@@ -420,8 +443,8 @@ is_one_held (gpointer bed)
   return fake_held (((Bed *) bed)->fake) >= 1;
 }
 
-/* Nobody waits for an executor that is away, or for a service that ends; who asks again is answered as
- * soon as it is there, not when the broker would have asked. */
+/* Nobody waits for an executor that is away, or for a service that ends; who asks again is answered
+ * as soon as it is there, not when the broker would have asked. */
 static void
 test_doubtful_executor_away (Bed *bed, gconstpointer config)
 {
@@ -476,7 +499,7 @@ test_approved (Bed *bed, gconstpointer config)
     const char *row, *state;
     guint ran;
   } cases[] = {
-    { NULL, "done", 1 }, { "done", "done", 0 }, { "failed", "failed", 0 },
+    { NULL, "done", 1 },         { "done", "done", 0 },      { "failed", "failed", 0 },
     { "unknown", "unknown", 0 }, { "closed", "refused", 0 },
   };
   g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
@@ -625,8 +648,8 @@ test_unreadable (Bed *bed, gconstpointer config)
   g_autofree char *run = caller_open_run (agent, "ticket");
   g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
   g_autofree char *other = caller_submit (agent, run, "b@example.com", NULL);
-  g_autofree char *sql = g_strdup_printf (
-      "UPDATE requests SET body = x'00' WHERE id = '%s'", request_id_of (path));
+  g_autofree char *sql =
+      g_strdup_printf ("UPDATE requests SET body = x'00' WHERE id = '%s'", request_id_of (path));
   g_autoptr (GVariant) list = NULL;
   g_autofree char *text = NULL;
   g_autofree char *wanted = NULL;
@@ -661,6 +684,7 @@ main (int argc, char *argv[])
   bed_test ("/restart/pending-expired", NULL, test_pending_expired);
   bed_test ("/restart/pending-closed", NULL, test_pending_closed);
   bed_test ("/restart/pending-ran", NULL, test_pending_ran);
+  bed_test ("/restart/doubtful-end", NULL, test_doubtful_end);
   bed_test ("/restart/pending-doubtful", NULL, test_pending_doubtful);
   bed_test ("/restart/doubtful-executor-away", NULL, test_doubtful_executor_away);
   bed_test ("/restart/approved", NULL, test_approved);
