@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import bus, crash, policy, tap  # noqa: E402
+from undersign_test import bus, crash, policy, tap, world  # noqa: E402
 from undersign_test.denial import AGENT, KIM, LEAD, OTHER, OWNER, Denial  # noqa: E402
 
 TARGET = {"target": "x"}
@@ -300,6 +300,35 @@ class Roles(Denial):
             error = self.peer(AGENT).error(bus.AGENT, "OpenRun", "(a{sv})",
                                            ({name: ("s", OTHER)},))
             self.assertEqual(error.reason, "unknown-option")
+
+    def test_no_process_can_be_dumped(self):
+        """Neither into a core nor by its own user, who owns nothing of it below /proc: the secrets of
+        modules, assertions and the key that seals are in there.  The broker's core is its unit's."""
+        def look(pid):
+            with open(f"/proc/{pid}/limits", encoding="ascii") as file:
+                limits = next(line for line in file if line.startswith("Max core file size"))
+            return os.stat(f"/proc/{pid}/environ").st_uid, limits.split()[4:6]
+
+        for name, listener in self.processes.items():
+            with self.subTest(name=name):
+                owner, core = look(listener)
+                self.assertEqual(owner, 0)
+                if name == "undersignd":
+                    continue
+                self.assertEqual(core, ["0", "0"])
+                found = []
+
+                def workers(found=found, listener=listener):
+                    """Those that are ready: one may end, or not be hardened yet."""
+                    with open(f"/proc/{listener}/task/{listener}/children", encoding="ascii") as file:
+                        children = file.read().split()
+                    try:
+                        found[:] = map(look, children)
+                    except (FileNotFoundError, ProcessLookupError, StopIteration):
+                        return False
+                    return bool(found) and all(one == (0, ["0", "0"]) for one in found)
+
+                world.wait_until(workers, f"the workers of {name} cannot be dumped", 30)
 
     def test_the_agent_is_gone_after_asking(self):
         """Who asked leaves the bus at once; the request is its own still, and waits."""

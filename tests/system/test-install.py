@@ -118,6 +118,7 @@ class Install(unittest.TestCase):
                              ROOT.get(name, ""), name)
             self.assertEqual(unit.all("Service", "AmbientCapabilities"), [], name)
             self.assertTrue(unit.yes("NoNewPrivileges"), name)
+            self.assertEqual(unit.one("Service", "LimitCORE"), "0", name)
             if name != "undersignd.service":  # which looks at no peer of a socket
                 self.assertFalse(unit.yes("PrivateUsers"), name)
             network = name == "undersign-runner@mail.service"
