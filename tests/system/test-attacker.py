@@ -13,8 +13,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from undersign_test import bus, tap, wire  # noqa: E402
 from undersign_test.denial import AGENT, LEAD, OTHER, OWNER  # noqa: E402
 from undersign_test.hostile import (  # noqa: E402
-    INTROSPECTABLE, MECHANISMS, MEMBERS, ROLES, TARGET, Attacker, Hostile, malformed, simple,
-    wrong_signatures)
+    INTROSPECTABLE, MECHANISMS, MEMBERS, ROLES, TARGET, Attacker, Hostile, at_edges, edges, malformed,
+    simple, wrong_signatures)
 
 
 def hang_up(connections):
@@ -70,6 +70,46 @@ class Messages(Attacker):
                 if answer.name != "" or call.member not in harmless:
                     self.expect(call, answer, names)
         print(f"# {taken} of them meant something harmless", flush=True)
+        self.assert_state(self.request, "pending")
+
+    def edge_bases(self):
+        """What is right of a method's other arguments, where no edge of one then means anything."""
+        return {"Submit": (self.run_id, "test.rehearse", {"target": ("s", "x")}, {}),
+                "Approve": (self.request, b"{}", {}), "GetStatement": (self.request, {}),
+                "OpenFile": (self.request, "paper", 0),
+                "BeginEnroll": ("alice", {"kind": ("s", "software"), "label": ("s", "x")}),
+                "Resolve": ("0" * 32, "done", "x"), "Launch": ("x", ["true"], {})}
+
+    def test_edges(self):
+        """Each argument of each method at each edge of its type, by somebody who may call it: he is
+        answered for what it is, not for who he is or how often he asks, and none of it runs."""
+        self.request = self.pending(TARGET)
+        may = {bus.AGENT: AGENT, bus.REQUEST: AGENT, bus.APPROVER: LEAD}
+        bases = self.edge_bases()
+        harmless = ("OpenRun", "Register", "ReadAudit", "Resume", "Submit")
+        names = ("InvalidArgument", "NotFound", "UnknownAction", "WrongState", "WrongAssertion")
+        # What is said of a passkey and of a user that are not there.
+        own = {"RevokePasskey": "NotApprover", "BeginEnroll": "Refused"}
+        met = collections.Counter()
+        for user in (AGENT, LEAD, "root"):
+            # Halt() with any text is meant, and test_values has it from everybody else.
+            calls = [(member, at, what, self.call(interface, member, right, body))
+                     for interface, member, right in MEMBERS
+                     if may.get(interface, "root") == user and member != "Halt"
+                     for at, what, body in at_edges(right, bases.get(member))]
+            answers = self.connection(user).ask_all([call for *_, call in calls])
+            for (member, at, what, call), answer in zip(calls, answers):
+                met[member, at] += 1
+                with self.subTest(member=member, argument=at, what=what):
+                    if answer.name != "" or member not in harmless:
+                        self.expect(call, answer, (*names, own.get(member, "NotFound")))
+        wanted = {(member, at): len(edges(kind)) for _, member, right in MEMBERS if member != "Halt"
+                  for at, kind in enumerate(bus.split(right))}
+        self.assertEqual(met, wanted)
+        print(f"# {met.total()} calls, to {len(met)} arguments", flush=True)
+        for path, _, state in self.requests():
+            if state == "pending" and path != self.request:
+                self.close(path)
         self.assert_state(self.request, "pending")
 
     def nonsense(self):

@@ -71,7 +71,7 @@ class OtherAttacker(attacker.Messages):
         super().setUp()
 
 
-for left_out in ("test_signatures", "test_objects", "test_half_messages"):
+for left_out in ("test_signatures", "test_objects", "test_edges", "test_half_messages"):
     setattr(OtherAttacker, left_out, None)
 
 

@@ -107,6 +107,48 @@ def nested(depth):
     return value
 
 
+def around(*limits):
+    return sorted({at for limit in limits for at in (limit - 1, limit, limit + 1)})
+
+
+# Limits of texts, bytes, words and members, of the service's own and of what is in it.
+LENGTHS_OF_TEXT = (0, *around(20, 32, 64, 128, 200, 255, 500, 1000, 4096, 8192))
+DEPTHS, MEMBERS_OF_DICT, WORDS = around(14, 16, 32), (*around(16), 300), (0, *around(1024), 16385)
+PATHS_AT_EDGE = ("/", f"/{'a' * 254}", f"/{'a' * 255}", f"/{'a' * 256}", "/a" * 2000, bus.PATH,
+                 *(f"{bus.PATH}/request/{'0' * at}" for at in around(32)))
+
+
+def edges(kind):
+    """{what it is: a value} of a type, at the edges of what is taken."""
+    number = {"u": 32, "t": 64, "h": 32}.get(kind)
+    if number is not None:
+        return {hex(at): at for at in (0, 1, (1 << number - 1) - 1, 1 << number - 1, (1 << number) - 1)}
+    if kind == "s":
+        return {f"{at} bytes": "a" * at for at in LENGTHS_OF_TEXT}
+    if kind == "ay":
+        return {f"{at} bytes": b"a" * at for at in LENGTHS_OF_TEXT}
+    if kind == "o":
+        return {f"path {at}": path for at, path in enumerate(PATHS_AT_EDGE)}
+    if kind == "as":
+        return {f"{at} words": ["a"] * at for at in WORDS}
+    assert kind == "a{sv}", kind
+    return {"empty": {}, **{f"name of {at}": {"a" * at: ("s", "")} for at in (0, *around(64, 255))},
+            **{f"{at} deep": {"label": nested(at)} for at in DEPTHS},
+            **{f"{at} members": {f"n{one}": ("b", 1) for one in range(at)} for at in MEMBERS_OF_DICT},
+            **{f"{at} values": {"label": ("as", [""] * at)} for at in around(16384)}}
+
+
+def at_edges(right, base=None):
+    """(which argument, what it is, body): each argument at each of its edges, the others as in @base,
+    or simple."""
+    kinds = bus.split(right)
+    for at, kind in enumerate(kinds):
+        for what, value in edges(kind).items():
+            values = list(base or map(simple, kinds))
+            values[at] = value
+            yield at, what, wire.body_of(right, values)
+
+
 class Hostile:
     """Values of the right type that no method means, picked by a seeded random."""
 
