@@ -21,6 +21,7 @@
 #define SYSTEMD "org.freedesktop.systemd1"
 #define SYSTEMD_PATH "/org/freedesktop/systemd1"
 #define MANAGER SYSTEMD ".Manager"
+#define ALREADY_SUBSCRIBED SYSTEMD ".AlreadySubscribed"
 #define BODY_MAX (ORDER_COMMAND_BYTES_MAX + 64 * 1024)
 
 typedef struct
@@ -193,6 +194,7 @@ on_job_removed (GDBusConnection *bus,
   launches_job (&launcher->launches, unit, result);
 }
 
+/* A systemd that has executed itself anew still knows who had subscribed: that is as good. */
 static void
 on_subscribed (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -200,12 +202,14 @@ on_subscribed (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (GVariant) reply =
       g_dbus_connection_call_finish (G_DBUS_CONNECTION (source), result, &error);
+  g_autofree char *remote = error != NULL ? g_dbus_error_get_remote_error (error) : NULL;
+  const gboolean is_subscribed = reply != NULL || g_strcmp0 (remote, ALREADY_SUBSCRIBED) == 0;
 
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return;
-  launcher->launches.has_news = reply != NULL;
-  launcher->launches.no_systemd = reply == NULL;
-  if (reply == NULL)
+  launcher->launches.has_news = is_subscribed;
+  launcher->launches.no_systemd = !is_subscribed;
+  if (!is_subscribed)
     g_warning ("systemd says nothing of its units: %s", error->message);
   launches_look (&launcher->launches);
 }

@@ -328,6 +328,28 @@ class Waits(Base):
         self.begins_without(number)
 
 
+class Reexecuted(Base):
+    """systemd has executed itself anew, and still has the launcher among those it tells."""
+
+    errors = (("Subscribe", "org.freedesktop.systemd1.AlreadySubscribed"),)
+
+    def test_it_starts_commands_as_before(self):
+        answers = self.launch()
+        unit = self.systemd.unit_of("StartTransientUnit")
+        self.systemd.does_job(unit)
+        self.assertIn(answers.get(timeout=300)[0], unit)
+
+
+class Unsubscribed(Base):
+    """Nobody would say what becomes of a command."""
+
+    errors = (("Subscribe", "org.freedesktop.DBus.Error.AccessDenied"),)
+
+    def test_nothing_is_started(self):
+        self.assertEqual(self.launch().get(timeout=300), ("Unavailable", "unreachable"))
+        self.assertEqual([name for name, _ in self.systemd.calls], ["Subscribe"])
+
+
 class Gone(Base):
     def test_whoever_wanted_it_is_gone(self):
         caller = self.caller()
