@@ -12,6 +12,7 @@
 #include "service/base/fd.h"
 #include "service/launcher/place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -22,6 +23,8 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+
+#define HOOKS_MAX 256 /* git makes 13 samples */
 
 /* Those of this machine whose mounts can have a map; nothing that is served by a process. */
 static const char *const file_systems[] = { "bcachefs", "btrfs", "ext2", "ext3", "ext4",
@@ -189,6 +192,13 @@ check_home (const char *path, const struct statx *status, const char *home, GErr
   return TRUE;
 }
 
+static gboolean
+cannot_look (const Share *share, const char *name, GError **error)
+{
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "cannot look at %s/%s: %s",
+                       share->path, name, g_strerror (errno));
+}
+
 /* The kind of what is there, 0 for nothing; FALSE where it cannot be looked at. */
 static gboolean
 find_kind (const Share *share, const char *name, mode_t *out, GError **error)
@@ -199,8 +209,7 @@ find_kind (const Share *share, const char *name, mode_t *out, GError **error)
   if (statx (share->fd, name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_TYPE, &status) == 0)
     *out = status.stx_mode & S_IFMT;
   else if (errno != ENOENT && errno != ENOTDIR)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SHARE, "cannot look at %s/%s: %s",
-                         share->path, name, g_strerror (errno));
+    return cannot_look (share, name, error);
   return TRUE;
 }
 
@@ -227,6 +236,53 @@ check_bare (const Share *share, GError **error)
          refuse_git (share, "", "a repository without .git", error);
 }
 
+static gboolean
+refuse_link (const Share *share, const char *name, mode_t kind, GError **error)
+{
+  return kind != S_IFLNK || refuse_git (share, name, "in part a link", error);
+}
+
+/* (nullable): .git/hooks, where it is a folder. */
+static DIR *
+open_hooks (const Share *share)
+{
+  const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  autofd git = openat (share->fd, ".git", O_PATH | flags);
+  autofd hooks = git >= 0 ? openat (git, "hooks", O_RDONLY | flags) : -1;
+  DIR *folder = hooks >= 0 ? fdopendir (hooks) : NULL;
+
+  if (folder != NULL)
+    fd_steal (&hooks);
+  return folder;
+}
+
+/* A hook that is a link leads, as a rule, to a script in the share. */
+static gboolean
+check_hooks (const Share *share, GError **error)
+{
+  DIR *folder = open_hooks (share);
+  const struct dirent *entry = NULL;
+  gboolean good = TRUE;
+  guint n = 0;
+
+  if (folder == NULL)
+    return cannot_look (share, ".git/hooks", error);
+  for (errno = 0; good && (entry = readdir (folder)) != NULL; errno = 0)
+    {
+      g_autofree char *name = g_build_filename (".git/hooks", entry->d_name, NULL);
+      mode_t kind = 0;
+
+      good = (++n <= HOOKS_MAX + 2 || /* with . and .. */
+              refuse_git (share, "/.git/hooks", "a folder of too many files", error)) &&
+             find_kind (share, name, &kind, error) &&
+             refuse_link (share, "/.git/hooks", kind, error);
+    }
+  if (good && errno != 0)
+    good = cannot_look (share, ".git/hooks", error);
+  closedir (folder);
+  return good;
+}
+
 /*
  * What makes .git read-only holds for that folder: not for where a link, a file or commondir leads,
  * which may be in the share, nor for a share that is a repository itself.
@@ -234,7 +290,8 @@ check_bare (const Share *share, GError **error)
 static gboolean
 check_git (const Share *share, GError **error)
 {
-  static const char *const inside[] = { ".git/config", ".git/config.worktree", ".git/hooks" };
+  static const char *const inside[] = { ".git/config", ".git/config.worktree", ".git/modules",
+                                        ".git/hooks" };
   mode_t kind = 0;
 
   if (share->access != SHARE_READ_WRITE)
@@ -251,12 +308,10 @@ check_git (const Share *share, GError **error)
     return refuse_git (share, "/.git", "a part of another", error);
   for (guint i = 0; i < G_N_ELEMENTS (inside); i++)
     {
-      if (!find_kind (share, inside[i], &kind, error))
+      if (!find_kind (share, inside[i], &kind, error) || !refuse_link (share, "/.git", kind, error))
         return FALSE;
-      if (kind == S_IFLNK)
-        return refuse_git (share, "/.git", "in part a link", error);
     }
-  return TRUE;
+  return kind != S_IFDIR || check_hooks (share, error); /* the last is the hooks */
 }
 
 gboolean

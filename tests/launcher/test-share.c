@@ -141,7 +141,7 @@ test_git (Fixture *fixture, gconstpointer data)
 {
   static const struct
   {
-    const char *names[4];
+    const char *names[5];
     gboolean good;
   } cases[] = {
     { { ".git>" }, FALSE },
@@ -150,12 +150,18 @@ test_git (Fixture *fixture, gconstpointer data)
     { { ".git/", ".git/commondir" }, FALSE },
     { { ".git/", ".git/commondir>" }, FALSE },
     { { ".git/", ".git/hooks>" }, FALSE },
+    { { ".git/", ".git/hooks/", ".git/hooks/pre-commit>" }, FALSE },
+    { { ".git/", ".git/hooks/", ".git/hooks/a", ".git/hooks/b>" }, FALSE },
+    { { ".git/", ".git/modules>" }, FALSE },
     { { ".git/", ".git/config>" }, FALSE },
     { { ".git/", ".git/config.worktree>" }, FALSE },
     { { "HEAD", "objects/", "refs/" }, FALSE },
     { { "HEAD>", "objects>", "refs>" }, FALSE },
     { { ".git/", ".git/config", ".git/hooks/" }, TRUE },
     { { ".git/", ".git/HEAD", ".git/objects/" }, TRUE },
+    { { ".git/", ".git/hooks" }, TRUE },
+    { { ".git/", ".git/modules/", ".git/modules/a>" }, TRUE },
+    { { ".git/", ".git/hooks/", ".git/hooks/pre-commit", ".git/hooks/d/" }, TRUE },
     { { "HEAD", "commondir" }, FALSE },
     { { "HEAD", "objects/" }, TRUE },
     { { "objects/", "refs/", "commondir" }, TRUE },
@@ -171,6 +177,32 @@ test_git (Fixture *fixture, gconstpointer data)
       assert_project (fixture, SHARE_READ_WRITE_GIT, TRUE);
       make_files (fixture, cases[i].names, TRUE);
     }
+}
+
+/* As many as anybody has; what nobody reads to its end is refused. */
+static void
+test_hooks (Fixture *fixture, gconstpointer data)
+{
+  static const char *const folders[] = { ".git/", ".git/hooks/", NULL };
+
+  make_files (fixture, folders, FALSE);
+  for (guint i = 0; i <= 256; i++)
+    {
+      g_autofree char *name = g_strdup_printf (".git/hooks/%u", i);
+      const char *const names[] = { name, NULL };
+
+      assert_project (fixture, SHARE_READ_WRITE, TRUE);
+      make_files (fixture, names, FALSE);
+    }
+  assert_project (fixture, SHARE_READ_WRITE, FALSE);
+  for (guint i = 0; i <= 256; i++)
+    {
+      g_autofree char *name = g_strdup_printf (".git/hooks/%u", i);
+      const char *const names[] = { name, NULL };
+
+      make_files (fixture, names, TRUE);
+    }
+  make_files (fixture, folders, TRUE);
 }
 
 static void
@@ -231,6 +263,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add ("/launcher-share/refused", Fixture, NULL, set_up, test_refused, tear_down);
   g_test_add ("/launcher-share/git", Fixture, NULL, set_up, test_git, tear_down);
+  g_test_add ("/launcher-share/hooks", Fixture, NULL, set_up, test_hooks, tear_down);
   g_test_add_func ("/launcher-share/places", test_places);
   g_test_add_func ("/launcher-share/apart", test_apart);
   g_test_add_func ("/launcher-share/words", test_words);
