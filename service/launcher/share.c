@@ -223,7 +223,7 @@ refuse_git (const Share *share, const char *name, const char *what, GError **err
       share->path, name, what);
 }
 
-/* git takes a folder for a repository by these, where there is no .git. */
+/* git takes a folder for a repository by these, where it takes no .git in it for one. */
 static gboolean
 check_bare (const Share *share, GError **error)
 {
@@ -233,7 +233,7 @@ check_bare (const Share *share, GError **error)
       !find_kind (share, "objects", &objects, error) || !find_kind (share, "refs", &refs, error))
     return FALSE;
   return head == 0 || (common == 0 && (objects == 0 || refs == 0)) ||
-         refuse_git (share, "", "a repository without .git", error);
+         refuse_git (share, "", "a bare repository, or looks like one", error);
 }
 
 static gboolean
@@ -296,10 +296,10 @@ check_git (const Share *share, GError **error)
 
   if (share->access != SHARE_READ_WRITE)
     return TRUE;
-  if (!find_kind (share, ".git", &kind, error))
+  if (!check_bare (share, error) || !find_kind (share, ".git", &kind, error))
     return FALSE;
   if (kind == 0)
-    return check_bare (share, error);
+    return TRUE;
   if (kind != S_IFDIR)
     return refuse_git (share, "/.git", "no folder", error);
   if (!find_kind (share, ".git/commondir", &kind, error))
