@@ -247,7 +247,21 @@ on_late (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* What nobody waits for does not begin. */
+/*
+ * Nobody is there to close its run.  Not before the agent's user was found to be the agent's: a
+ * unit that runs as that user does it.
+ */
+static void
+launch_close_run (const Launch *launch)
+{
+  if (launch->order->close_run != NULL)
+    closing_begin (launch->launches->bus, launch->order, launch->id);
+}
+
+/*
+ * What nobody waits for does not begin.  polkit has said yes.  One that is still looked at is given
+ * up when that is done, by on_looked(); the run of one that may have started is closed at its end.
+ */
 static void
 on_no_caller (GDBusConnection *bus, const char *name, gpointer data)
 {
@@ -258,6 +272,13 @@ on_no_caller (GDBusConnection *bus, const char *name, gpointer data)
     return;
   us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "whoever called is gone");
   fd_clear (&launch->link_far);
+  if (launch->look != NULL && launch->order->close_run != NULL)
+    {
+      launch_reply (launch, NULL, NULL, error);
+      return;
+    }
+  if (launch->is_ready && launch->running == NULL)
+    launch_close_run (launch);
   launch_give_up (launch, error);
 }
 
@@ -416,7 +437,13 @@ on_looked (int answer, const GError *error, gpointer data)
       return;
     }
   launch->order->hides_home = answer != 0;
-  launch_make (launch);
+  if (launch->call != NULL)
+    {
+      launch_make (launch);
+      return;
+    }
+  launch_close_run (launch);
+  launch_forget (launch);
 }
 
 static Look *

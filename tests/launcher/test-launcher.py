@@ -182,11 +182,11 @@ class Base(private_bus.BusTest):
     def launch(self, agent="games"):
         return self.ask("Launch", "(sasa{sv})", (agent, ["true"], {}))
 
-    def caller(self):
+    def caller(self, **options):
         """Whoever has sent a call for a launch."""
         caller = connect(self.address)
         message = Gio.DBusMessage.new_method_call(NAME, PATH, NAME, "Launch")
-        message.set_body(GLib.Variant("(sasa{sv})", ("games", ["true"], {})))
+        message.set_body(GLib.Variant("(sasa{sv})", ("games", ["true"], options)))
         caller.send_message(message, Gio.DBusSendMessageFlags.NONE)
         return caller
 
@@ -326,6 +326,15 @@ class Waits(Base):
         caller.close_sync(None)
         world.wait_until(lambda: not self.listed(), "it is no more", 60)
         self.begins_without(number)
+
+    def test_whoever_would_close_the_run_is_gone(self):
+        """Whether its files are still looked at or not."""
+        caller = self.caller(**{"close-run": GLib.Variant("s", "0123456789abcdef" * 2)})
+        number = self.id_listed()
+        caller.close_sync(None)
+        self.assertEqual(self.systemd.unit_of("StartTransientUnit"),
+                         f"undersign-launch-{number}-close.service")
+        world.wait_until(lambda: not self.listed(), "it is no more", 60)
 
 
 class Reexecuted(Base):
