@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The last look at standard output.  It stands at the program's end and not in its functions, since
- * some of those end the program themselves; it never writes to standard output.
+ * some of those end the program themselves.  Where output was lost before it writes an empty line, to
+ * learn from that why.
  */
 #include "service/base/printed.h"
 
@@ -17,11 +18,12 @@ static void
 on_end (int status, void *data)
 {
   const gboolean failed_before = ferror (stdout) != 0;
-  const gboolean failed = fflush (stdout) != 0;
+  gboolean failed = fflush (stdout) != 0;
 
   if (!failed && !failed_before)
     return;
-  /* Of a failure before, nobody has kept the number. */
+  /* Of a failure before, nobody has kept the number, and what was written is not whole anyway. */
+  failed = failed || write (STDOUT_FILENO, "\n", 1) < 0;
   fprintf (stderr, "%s: internal: cannot write the output: %s\n", watched,
            failed ? g_strerror (errno) : "not all of it was taken");
   _exit (status != 0 ? status : failed_status);
