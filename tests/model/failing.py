@@ -100,7 +100,7 @@ class Failing:
             name = self.heir_of(asked)
             if name is not None:
                 self.adopt(asked, name)
-        self.anew(restarts)
+        self.anew(restarts, asked)
 
     def heir_of(self, asked):
         """Which of those that nobody asked for takes the place of a refused one."""
@@ -109,9 +109,10 @@ class Failing:
                 return name
         return None
 
-    def anew(self, restarts=None):
+    def anew(self, restarts=None, running=None):
         """A broker that began anew has asked the executor anew about all that waits.  Where its disk
-        failed while it synced, what was told as not written may turn up after all."""
+        failed while it synced, what was told as not written may turn up after all.  @running may have
+        been at its module as the broker began: then nobody knew yet what became of its wish."""
         if restarts is not None and restarts == self.restarts:
             return
         for asked in self.requests:
@@ -122,6 +123,9 @@ class Failing:
             if state == asked.perhaps:
                 self.see_closed(asked, state, f"pending → {state}, after all")
                 continue
+            if running is not None and running.wish == asked.wish and \
+                    details["reason"].startswith("intent-unknown: ") and running.id in details["reason"]:
+                refused = ["intent-unknown"]
             oracle.demand(state == ("refused" if refused else "pending"),
                           f"{asked.id} is {state}: {refused}, {details}")
             if refused:

@@ -74,8 +74,11 @@ class AgentAdd(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def check_all(self):
-        self.check_valid()
+        self.check_made()
         self.assertEqual(self.unfinished(), [])
+
+    def check_made(self):
+        self.check_valid()
         for path in FILES:
             self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o644, path)
         self.assertTrue(pwd.getpwnam(USER).pw_dir.endswith(NAME))
@@ -188,7 +191,9 @@ class AgentAdd(unittest.TestCase):
                 status, text = add(kind, n)
                 self.assertIn(status, (0, 1, -signal.SIGKILL), text)
                 self.check_valid()
-                if status == 0:
+                if status == 0 and kind.error == errno.EIO:  # which may keep it from tidying up
+                    self.check_made()
+                elif status == 0:
                     self.check_all()
                 elif status == 1:
                     self.assertRegex(text, "internal: ")
