@@ -267,11 +267,82 @@ test_signs_statements_only (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (sign (fixture, passkey, NULL), ==, 1);
 }
 
+static gboolean
+pick (Fixture *fixture, const Passkey *passkey, const char *reason)
+{
+  g_autoptr (GPtrArray) credentials = g_ptr_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint index = 1;
+  gboolean ok;
+
+  g_ptr_array_add (credentials, passkey->credential);
+  ok = key_pick (fixture->key, credentials, RP, &index, &error);
+  g_assert_true (ok ? index == 0 : us_error_has_reason (error, reason));
+  return ok;
+}
+
+/* It is named, and hides no other. */
+static void
+assert_unreadable (Fixture *fixture, const Passkey *passkey, const Passkey *other)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) infos = key_list (fixture->key, &error);
+  guint n = 0;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (infos->len, ==, 2);
+  for (guint i = 0; i < infos->len; i++)
+    {
+      const KeyInfo *info = g_ptr_array_index (infos, i);
+      const gboolean bad = g_bytes_equal (info->credential, passkey->credential);
+
+      n += bad;
+      g_assert_true (bad || g_bytes_equal (info->credential, other->credential));
+      g_assert_true ((info->fault != NULL) == bad && (info->rp == NULL) == bad);
+    }
+  g_assert_cmpuint (n, ==, 1);
+  g_assert_true (pick (fixture, other, NULL));
+  g_assert_false (pick (fixture, passkey, US_REASON_KEY_STORE));
+}
+
+/* What cannot be read can be removed. */
+static void
+test_forget_unreadable (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (Passkey) passkey = enrol (fixture, NULL);
+  g_autoptr (Passkey) other = enrol (fixture, NULL);
+  g_autofree char *file = file_of (fixture, passkey);
+  g_autoptr (GPtrArray) infos = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (g_file_set_contents_full (file, "{}", -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+  assert_unreadable (fixture, passkey, other);
+  g_assert_true (key_forget (fixture->key, passkey->credential, &error));
+  g_assert_no_error (error);
+  g_assert_false (g_file_test (file, G_FILE_TEST_EXISTS));
+  infos = key_list (fixture->key, NULL);
+  g_assert_cmpuint (infos->len, ==, 1);
+  g_assert_cmpuint (sign (fixture, other, NULL), ==, 1);
+}
+
+/* An id of a security key's own length, as a name too long for a file. */
+static void
+test_forget_long (Fixture *fixture, gconstpointer data)
+{
+  g_autofree guint8 *id = g_malloc0 (1023);
+  g_autoptr (GBytes) credential = g_bytes_new (id, 1023);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (key_forget (fixture->key, credential, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_CREDENTIAL_UNKNOWN));
+}
+
 static void
 test_modes (Fixture *fixture, gconstpointer data)
 {
   static const mode_t loose[] = { 0640, 0604, 0660, 0602, 0610, 0777 };
   g_autoptr (Passkey) passkey = enrol (fixture, NULL);
+  g_autoptr (Passkey) other = enrol (fixture, NULL);
   g_autofree char *file = file_of (fixture, passkey);
   struct stat info;
 
@@ -284,7 +355,7 @@ test_modes (Fixture *fixture, gconstpointer data)
     {
       g_assert_cmpint (chmod (file, loose[i]), ==, 0);
       sign (fixture, passkey, US_REASON_KEY_STORE);
-      g_assert_null (key_list (fixture->key, NULL));
+      assert_unreadable (fixture, passkey, other);
     }
   g_assert_cmpint (chmod (file, 0600), ==, 0);
   g_assert_cmpuint (sign (fixture, passkey, NULL), ==, 1);
@@ -456,6 +527,8 @@ main (int argc, char **argv)
 #define ADD(path, function) g_test_add ("/key/" path, Fixture, NULL, set_up, function, tear_down)
   ADD ("enrol-and-sign", test_enrol_and_sign);
   ADD ("forget", test_forget);
+  ADD ("forget-unreadable", test_forget_unreadable);
+  ADD ("forget-long", test_forget_long);
   ADD ("passphrase", test_passphrase);
   ADD ("weak-passphrase", test_weak_passphrase);
   ADD ("enrolment-refused", test_enrolment_refused);

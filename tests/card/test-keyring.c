@@ -564,6 +564,83 @@ test_two_keyrings (Fixture *fixture, gconstpointer data)
   g_object_unref (service);
 }
 
+/* Beside the one in the default keyring. */
+static void
+add_second (const Passkey *passkey)
+{
+  static const SecretSchema schema = {
+    .name = "org.undersign.Passkey",
+    .attributes = { { "credential", SECRET_SCHEMA_ATTRIBUTE_STRING } },
+  };
+  g_autofree char *name = stored_key_name (passkey->credential);
+  g_autoptr (GHashTable) attributes = secret_attributes_build (&schema, "credential", name, NULL);
+  g_autoptr (GError) error = NULL;
+  SecretValue *value = secret_value_new ("{}", 2, "application/json");
+
+  g_assert_true (secret_service_store_sync (NULL, &schema, attributes, SECRET_COLLECTION_SESSION,
+                                            "another", value, NULL, &error));
+  g_assert_no_error (error);
+  secret_value_unref (value);
+}
+
+/* The one in the keyring is listed once, as one that cannot be read; the one in a file is picked. */
+static void
+assert_unreadable (Key *key, const Passkey *passkey, const Passkey *filed)
+{
+  g_autoptr (GError) error = NULL, strict = NULL;
+  g_autoptr (GPtrArray) infos = key_list (key, &error);
+  g_autoptr (GPtrArray) credentials = g_ptr_array_new ();
+  guint index = 0;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (infos->len, ==, 2);
+  for (guint i = 0; i < infos->len; i++)
+    {
+      const KeyInfo *info = g_ptr_array_index (infos, i);
+      const Passkey *expected = info->fault != NULL ? passkey : filed;
+
+      g_assert_true (g_bytes_equal (info->credential, expected->credential));
+      g_assert_cmpstr (info->place, ==, info->fault != NULL ? "keyring" : "file");
+    }
+  g_ptr_array_add (credentials, passkey->credential);
+  g_assert_false (key_pick (key, credentials, TEST_KEY_RP, &index, &strict));
+  assert_failed (FALSE, strict);
+  g_ptr_array_add (credentials, filed->credential);
+  g_assert_true (key_pick (key, credentials, TEST_KEY_RP, &index, &error));
+  g_assert_cmpuint (index, ==, 1);
+}
+
+/* Neither two of one id nor a locked one hide what is in a file; the two can be removed, the locked one
+ * stays where it is. */
+static void
+test_unreadable (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *folder = g_build_filename (fixture->folder, "passkeys", NULL);
+  g_autoptr (Store) store = open_keyring ();
+  g_autoptr (Key) file = software_key_new (folder, SOFTWARE_KEY_FILE, ask, fixture, NULL);
+  g_autoptr (Key) key = open_key (fixture);
+  g_autoptr (Passkey) filed = test_key_enrol (file, NULL, NULL);
+  g_autoptr (Passkey) twice = test_key_enrol (key, NULL, NULL);
+  g_autofree char *name = stored_key_name (twice->credential);
+  g_autoptr (GError) error = NULL, strict = NULL, locked = NULL;
+
+  add_second (twice);
+  assert_unreadable (key, twice, filed);
+  g_assert_cmpuint (test_key_sign (key, twice, &strict), ==, 0);
+  assert_failed (FALSE, strict);
+  g_assert_true (key_forget (key, twice->credential, &error));
+  g_assert_no_error (error);
+  assert_content (store, name, NULL);
+
+  fixture->passkey = test_key_enrol (key, NULL, NULL);
+  lock (fixture);
+  assert_unreadable (key, fixture->passkey, filed);
+  g_assert_false (key_forget (key, fixture->passkey->credential, &locked));
+  assert_failed (FALSE, locked);
+  g_assert_cmpuint (test_key_sign (key, filed, &error), ==, 1);
+  g_assert_no_error (error);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -592,6 +669,7 @@ main (int argc, char **argv)
   ADD ("sign-gone", test_sign_gone);
   ADD ("meanwhile", test_meanwhile);
   ADD ("two-keyrings", test_two_keyrings);
+  ADD ("unreadable", test_unreadable);
   result = g_test_run ();
   test_once_clear ();
   g_clear_object (&bus);

@@ -5,6 +5,7 @@
 usage: test-program.py PROGRAM SERVICE [TEST…]   (the two programs of this folder)
 """
 
+import ctypes
 import json
 import os
 import re
@@ -409,6 +410,50 @@ class Enrolment(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.service.reached(), ["revoke"])
         self.assertNotIn("Second", [key["label"] for key in self.keys()])
+
+    def test_revoke_what_cannot_be_listed(self):
+        """The service first, by a whole id; what it does not know may be the beginning of one."""
+        before = self.keys()
+        folder = os.path.join(self.service.environment["XDG_DATA_HOME"], "undersign/passkeys")
+        whole = "A" * 43
+        os.chmod(folder, 0o300)
+        try:
+            self.assertEqual(self.run_bound("passkey", "list").returncode, 1)
+            for name in ("AAAAAA", before[0]["credential"][:11]):
+                done = self.run_bound("passkey", "revoke", "--", name)
+                self.assertEqual((done.returncode, self.service.reached()), (1, []))
+                self.assertIn("key-store: ", done.stderr)
+            done = self.run_bound("passkey", "revoke", "--", whole)
+            self.assertEqual((done.returncode, self.service.reached()), (1, ["revoke"]))
+            self.assertIn("key-store: it is revoked, but may be kept here still: ", done.stderr)
+        finally:
+            os.chmod(folder, 0o700)
+        self.assertEqual(self.keys(), before)
+
+    def run_bound(self, *arguments):
+        """Bound by the modes of files, also where the tests are root's."""
+        def drop():
+            for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+                prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP, which nobody else needs or may
+
+        prctl = ctypes.CDLL(None).prctl
+        return self.run_plain(*arguments, preexec_fn=drop)
+
+    def test_list_what_cannot_be_read(self):
+        """It is named, hides no other, and can be revoked."""
+        before = self.keys()
+        name = "B" * 42 + "A"
+        path = os.path.join(self.service.environment["XDG_DATA_HOME"], "undersign/passkeys", name + ".passkey")
+        with open(path, "w", encoding="ascii") as file:
+            os.fchmod(file.fileno(), 0o600)
+        bad = [key for key in self.keys() if key["credential"] == name]
+        self.assertEqual([key for key in self.keys() if key["credential"] != name], before)
+        self.assertEqual(sorted(bad[0]), ["credential", "fault", "place"])
+        self.assertIn(f"{name}  file, cannot be read: the stored passkey",
+                      self.run_plain("passkey", "list").stdout)
+        done = self.run_plain("passkey", "revoke", "--", name[:12])
+        self.assertEqual((done.returncode, self.service.reached()), (0, ["revoke"]), done.stderr)
+        self.assertEqual(self.keys(), before)
 
 
 class Watching(Case):

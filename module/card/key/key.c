@@ -21,6 +21,7 @@ key_info_free (KeyInfo *info)
   g_free (info->label);
   g_free (info->place);
   g_free (info->key);
+  g_free (info->fault);
   g_free (info);
 }
 

@@ -21,6 +21,8 @@ typedef struct
   char *label;        /* the person's word for it */
   char *place;        /* where it is kept, a word for display: "keyring" or "file" */
   char *key;          /* (nullable): the id of its public key, where that is known here */
+  char *fault;        /* (nullable): why it cannot be read; then no rp and no key, no credential where
+                         its name is none, and its name for a label */
 } KeyInfo;
 
 void key_info_free (KeyInfo *info);
@@ -79,8 +81,8 @@ typedef struct Key Key;
 /* key_kind: a word of the enrolment: "software", "hardware" or "unattested".  Borrowed. */
 const char *key_kind (const Key *key);
 
-/* key_list: (element-type KeyInfo) (transfer full): what is kept on this computer; NULL on error.
- */
+/* key_list: (element-type KeyInfo) (transfer full): what is kept on this computer, also what cannot be
+ * read; NULL where nobody can tell what that is. */
 GPtrArray *key_list (Key *key, GError **error);
 
 /*
@@ -115,7 +117,8 @@ gboolean key_enrol (Key *key,
 gboolean key_sign (
     Key *key, GBytes *credential, GBytes *statement, KeyAssertion *out_assertion, GError **error);
 
-/* key_forget: removes a key for good; reason credential-unknown or key-store. */
+/* key_forget: removes a key for good, wherever it is kept, also one that cannot be read; reason
+ * credential-unknown or key-store. */
 gboolean key_forget (Key *key, GBytes *credential, GError **error);
 
 void key_free (Key *key);

@@ -12,6 +12,7 @@
 #include "module/card/key/private-key.h"
 #include "module/card/key/store.h"
 #include "module/card/key/stored-key.h"
+#include "service/base/encode.h"
 #include "service/base/fd.h"
 #include "service/base/signer.h"
 
@@ -65,8 +66,7 @@ find_or_fail (SoftwareKey *software, GBytes *credential, Store **out_store, GErr
   StoredKey *stored = find (software, credential, out_store, &local);
 
   if (stored == NULL && local == NULL)
-    us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
-                  "this passkey is not kept on this computer");
+    store_absent (error);
   else if (stored == NULL)
     g_propagate_error (error, g_steal_pointer (&local));
   return stored;
@@ -94,6 +94,21 @@ info_new (const StoredKey *stored, const Store *store)
   return info;
 }
 
+/* What is there and cannot be read is named all the same: it could be taken for gone, and it can be
+ * removed. */
+static KeyInfo *
+info_new_unreadable (const char *name, const Store *store, const GError *why)
+{
+  KeyInfo *info = g_new0 (KeyInfo, 1);
+  g_autofree char *reason = us_error_reason (why);
+
+  info->credential = base64url_decode (name, STORED_KEY_ID_SIZE);
+  info->label = g_utf8_make_valid (name, -1);
+  info->place = g_strdup (store->klass->place);
+  info->fault = g_utf8_make_valid (why->message + strlen (reason) + strlen (": "), -1);
+  return info;
+}
+
 static gboolean
 list_store (Store *store, GPtrArray *infos, GError **error)
 {
@@ -112,12 +127,8 @@ list_store (Store *store, GPtrArray *infos, GError **error)
         continue;
       if (bytes != NULL)
         stored = stored_key_decode (bytes, name, &local);
-      if (stored == NULL)
-        {
-          g_propagate_error (error, g_steal_pointer (&local));
-          return FALSE;
-        }
-      g_ptr_array_add (infos, info_new (stored, store));
+      g_ptr_array_add (infos, stored != NULL ? info_new (stored, store)
+                                             : info_new_unreadable (name, store, local));
     }
   return TRUE;
 }
@@ -135,24 +146,32 @@ software_list (Key *key, GError **error)
   return g_steal_pointer (&infos);
 }
 
+/* One that can be read is picked before one that cannot, which is told of where it is the only one. */
 static gboolean
 software_pick (Key *key, GPtrArray *credentials, const char *rp, guint *out_index, GError **error)
 {
   g_autoptr (GPtrArray) infos = software_list (key, error);
+  const KeyInfo *unreadable = NULL;
 
   for (guint i = 0; infos != NULL && i < credentials->len; i++)
     for (guint j = 0; j < infos->len; j++)
       {
         const KeyInfo *info = g_ptr_array_index (infos, j);
 
-        if (g_bytes_equal (info->credential, g_ptr_array_index (credentials, i)) &&
-            strcmp (info->rp, rp) == 0)
+        if (info->credential == NULL ||
+            !g_bytes_equal (info->credential, g_ptr_array_index (credentials, i)))
+          continue;
+        if (info->fault != NULL)
+          unreadable = info;
+        else if (strcmp (info->rp, rp) == 0)
           {
             *out_index = i;
             return TRUE;
           }
       }
-  if (infos != NULL)
+  if (unreadable != NULL)
+    us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE, "%s", unreadable->fault);
+  else if (infos != NULL)
     us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
                   "none of these passkeys is kept on this computer");
   return FALSE;
@@ -345,18 +364,36 @@ software_sign (Key *key,
   return TRUE;
 }
 
-/* Nobody who raises its counter meanwhile brings it back. */
+/* From each store, by its name alone: what cannot be read can be removed, and one store that fails keeps
+ * nothing in the other.  Nobody who raises its counter meanwhile brings it back. */
 static gboolean
 software_forget (Key *key, GBytes *credential, GError **error)
 {
   SoftwareKey *software = (SoftwareKey *) key;
   autofd lock = store_file_lock (software->file, error);
-  Store *store = NULL;
-  g_autoptr (StoredKey) stored =
-      lock >= 0 ? find_or_fail (software, credential, &store, error) : NULL;
   g_autofree char *name = stored_key_name (credential);
+  Store *stores[] = { software->keyring, software->file };
+  g_autoptr (GError) failed = NULL;
+  guint n = 0;
 
-  return stored != NULL && store->klass->remove (store, name, error);
+  for (guint i = 0; lock >= 0 && i < G_N_ELEMENTS (stores); i++)
+    {
+      g_autoptr (GError) local = NULL;
+
+      if (stores[i] == NULL)
+        continue;
+      if (stores[i]->klass->remove (stores[i], name, &local))
+        n++;
+      else if (failed == NULL && !us_error_has_reason (local, US_REASON_CREDENTIAL_UNKNOWN))
+        failed = g_steal_pointer (&local);
+    }
+  if (failed != NULL)
+    g_propagate_error (error, g_steal_pointer (&failed));
+  else if (lock >= 0 && n == 0)
+    store_absent (error);
+  else
+    return lock >= 0;
+  return FALSE;
 }
 
 static void

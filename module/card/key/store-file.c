@@ -224,7 +224,10 @@ file_remove (Store *base, const char *name, GError **error)
 
   if (!remove_unfinished (store, error))
     return FALSE;
-  if (unlinkat (store->dirfd, file, 0) < 0 || fsync (store->dirfd) < 0)
+  if (unlinkat (store->dirfd, file, 0) < 0)
+    return errno == ENOENT || errno == ENAMETOOLONG ? store_absent (error)
+                                                    : failed (store, file, "remove", error);
+  if (fsync (store->dirfd) < 0)
     return failed (store, file, "remove", error);
   return TRUE;
 }
@@ -304,6 +307,13 @@ store_file_lock (Store *base, GError **error)
     }
   remove_unfinished (store, NULL); /* what stays is in nobody's way */
   return fd_steal (&fd);
+}
+
+gboolean
+store_absent (GError **error)
+{
+  return us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
+                       "this passkey is not kept on this computer");
 }
 
 int

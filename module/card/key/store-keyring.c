@@ -53,7 +53,7 @@ keyring_list (Store *base, GError **error)
       g_autoptr (GHashTable) attributes = secret_item_get_attributes (at->data);
       const char *name = g_hash_table_lookup (attributes, "credential");
 
-      if (name != NULL)
+      if (name != NULL && !g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
         g_ptr_array_add (names, g_strdup (name));
     }
   g_list_free_full (items, g_object_unref);
@@ -192,6 +192,8 @@ keyring_remove (Store *base, const char *name, GError **error)
   GList *items = find_all (store, name, SECRET_SEARCH_UNLOCK, &local), *left = NULL;
   gboolean ok = items != NULL;
 
+  if (items == NULL && local == NULL)
+    return store_absent (error);
   for (GList *at = items; ok && at != NULL; at = at->next)
     ok = secret_item_delete_sync (at->data, NULL, &local);
   g_list_free_full (items, g_object_unref);

@@ -14,7 +14,7 @@ typedef struct Store Store;
 typedef struct
 {
   const char *place; /* "keyring" or "file" */
-  /* (element-type utf8) (transfer full): the names */
+  /* (element-type utf8) (transfer full): the names, each once */
   GPtrArray *(*list) (Store *store, GError **error);
   /* NULL without an error where there is none of that name */
   GBytes *(*load) (Store *store, const char *name, GError **error);
@@ -25,6 +25,7 @@ typedef struct
                     GBytes *bytes,
                     gboolean replace,
                     GError **error);
+  /* all of that name, read or not; reason credential-unknown where there is none */
   gboolean (*remove) (Store *store, const char *name, GError **error);
   void (*free) (Store *store);
 } StoreClass;
@@ -48,6 +49,9 @@ Store *store_keyring_open (void);
 /* store_file_lock: of a file store: one holder at a time, until the returned fd is closed; -1 with
  * an error.  Who saves or removes in any store holds it; what one that was killed left goes. */
 int store_file_lock (Store *store, GError **error);
+
+/* store_absent: FALSE with reason credential-unknown. */
+gboolean store_absent (GError **error);
 
 /* store_compare_names: for g_ptr_array_sort() of names. */
 int store_compare_names (gconstpointer a, gconstpointer b);

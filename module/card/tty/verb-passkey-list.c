@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * undersign passkey list: what is kept here.  Whether the service still takes a key is an
- * administrator's question: undersignctl(8) lists what is enrolled.
+ * undersign passkey list: what is kept here, with what cannot be read of it.  Whether the service still
+ * takes a key is an administrator's question: undersignctl(8) lists what is enrolled.
  */
 #include "module/card/tty/program.h"
 
 #include "service/base/encode.h"
 #include "service/record/rows.h"
 
+/* Of one that cannot be read and whose name is no id: its name. */
 static char *
 id_text (const KeyInfo *info)
 {
   gsize len;
-  const guint8 *data = g_bytes_get_data (info->credential, &len);
+  const guint8 *data = NULL;
 
+  if (info->credential == NULL)
+    return escape_line (info->label);
+  data = g_bytes_get_data (info->credential, &len);
   return base64url_encode (data, len);
 }
 
@@ -24,11 +28,28 @@ add_object (JsonTree *array, const KeyInfo *info)
   g_autofree char *id = id_text (info);
 
   json_tree_add_string (object, "credential", id);
+  if (info->fault != NULL)
+    json_tree_add_string (object, "fault", info->fault);
   if (info->key != NULL)
     json_tree_add_string (object, "key", info->key);
-  json_tree_add_string (object, "label", info->label);
+  if (info->fault == NULL)
+    json_tree_add_string (object, "label", info->label);
   json_tree_add_string (object, "place", info->place);
-  json_tree_add_string (object, "rp", info->rp);
+  if (info->fault == NULL)
+    json_tree_add_string (object, "rp", info->rp);
+}
+
+static void
+say_one (const KeyInfo *info)
+{
+  g_autofree char *id = id_text (info);
+  g_autofree char *text = escape_line (info->fault != NULL ? info->fault : info->label);
+
+  if (info->fault != NULL)
+    say ("%s  %s, cannot be read: %s", id, info->place, text);
+  else
+    say ("%s  %s, %s, public key %s", id, text, info->place,
+         info->key != NULL ? info->key : "not known");
 }
 
 int
@@ -54,15 +75,10 @@ verb_passkey_list (const Trust *trust, int argc, char **argv, GError **error)
 
   for (guint i = 0; i < infos->len; i++)
     {
-      const KeyInfo *info = g_ptr_array_index (infos, i);
-      g_autofree char *id = id_text (info);
-      g_autofree char *label = escape_line (info->label);
-
       if (json)
-        add_object (passkeys, info);
+        add_object (passkeys, g_ptr_array_index (infos, i));
       else
-        say ("%s  %s, %s, public key %s", id, label, info->place,
-             info->key != NULL ? info->key : "not known");
+        say_one (g_ptr_array_index (infos, i));
     }
   if (json)
     say_json (tree);

@@ -15,40 +15,71 @@
 #define PREFIX_MIN 6
 #define CREDENTIAL_MAX 1023
 
-/* A passkey that is kept here and begins with @text, or any whole credential id. */
-static GBytes *
-find (Key *key, const char *text, GError **error)
+static gboolean
+begins_with (const KeyInfo *info, const char *text)
 {
-  g_autoptr (GPtrArray) infos = key_list (key, error);
+  g_autofree char *id = NULL;
+  gsize len;
+  const guint8 *data = NULL;
+
+  if (info->credential == NULL)
+    return FALSE;
+  data = g_bytes_get_data (info->credential, &len);
+  id = base64url_encode (data, len);
+  return g_str_has_prefix (id, text);
+}
+
+/* A passkey that is kept here and begins with @text, or any whole credential id.
+ * @key: (nullable)
+ * @unlisted: (inout): why nobody can tell what is kept here; it keeps nobody from revoking a whole id. */
+static GBytes *
+find (Key *key, const char *text, GError **unlisted, GError **error)
+{
+  g_autoptr (GPtrArray) infos = key != NULL ? key_list (key, unlisted) : NULL;
   g_autoptr (GBytes) found = NULL;
   guint n = 0;
 
-  if (infos == NULL)
-    return NULL;
-  for (guint i = 0; strlen (text) >= PREFIX_MIN && i < infos->len; i++)
+  for (guint i = 0; strlen (text) >= PREFIX_MIN && infos != NULL && i < infos->len; i++)
     {
       const KeyInfo *info = g_ptr_array_index (infos, i);
-      gsize len;
-      const guint8 *data = g_bytes_get_data (info->credential, &len);
-      g_autofree char *id = base64url_encode (data, len);
 
-      if (g_str_has_prefix (id, text))
-        {
-          n++;
-          g_clear_pointer (&found, g_bytes_unref);
-          found = g_bytes_ref (info->credential);
-        }
+      if (!begins_with (info, text) || (found != NULL && g_bytes_equal (found, info->credential)))
+        continue;
+      n++;
+      g_clear_pointer (&found, g_bytes_unref);
+      found = g_bytes_ref (info->credential);
     }
   if (n == 0 && strlen (text) >= 2 * PREFIX_MIN)
     found = base64url_decode (text, CREDENTIAL_MAX);
-  if (n > 1 || found == NULL)
+  if (n <= 1 && found != NULL)
+    return g_steal_pointer (&found);
+  if (*unlisted != NULL)
+    g_propagate_error (error, g_steal_pointer (unlisted));
+  else
+    us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
+                  n > 1 ? "more than one passkey begins with that"
+                        : "name it by its credential id, or the first 6 or more letters of it");
+  return NULL;
+}
+
+/* @unlisted: (inout): with it what the service does not know may be the beginning of an id. */
+static gboolean
+tell_service (Admin *admin, GBytes *credential, GError **unlisted, gboolean *out_known, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+
+  *out_known = admin_revoke (admin, credential, &local);
+  if (*out_known)
+    return TRUE;
+  if (us_error_has_reason (local, US_REASON_CREDENTIAL_UNKNOWN))
     {
-      us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
-                    n > 1 ? "more than one passkey begins with that"
-                          : "name it by its credential id, or the first 6 or more letters of it");
-      return NULL;
+      if (*unlisted == NULL)
+        return TRUE;
+      g_clear_error (&local);
+      local = g_steal_pointer (unlisted);
     }
-  return g_steal_pointer (&found);
+  g_propagate_error (error, g_steal_pointer (&local));
+  return FALSE;
 }
 
 int
@@ -57,7 +88,8 @@ verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error)
   g_autoptr (Key) key = NULL;
   g_autoptr (Admin) admin = NULL;
   g_autoptr (GBytes) credential = NULL;
-  g_autoptr (GError) local = NULL, kept = NULL;
+  g_autoptr (GError) unlisted = NULL, kept = NULL;
+  gboolean known = FALSE;
 
   if (!program_parse (
           "passkey revoke", "ID",
@@ -65,24 +97,24 @@ verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error)
           "is kept here it is removed.  An administrator has to agree.",
           NULL, 1, &argc, &argv, error))
     return EXIT_USAGE;
-  key = program_key (NULL, FALSE, error);
-  credential = key != NULL ? find (key, argv[1], error) : NULL;
+  key = program_key (NULL, FALSE, &unlisted);
+  credential = find (key, argv[1], &unlisted, error);
   admin = credential != NULL ? admin_open (trust, error) : NULL;
   if (admin == NULL)
     return EXIT_REFUSED;
 
-  if (!admin_revoke (admin, credential, &local) &&
-      !us_error_has_reason (local, US_REASON_CREDENTIAL_UNKNOWN))
-    {
-      g_propagate_error (error, g_steal_pointer (&local));
-      return EXIT_REFUSED;
-    }
-  if (!key_forget (key, credential, &kept) &&
+  if (!tell_service (admin, credential, &unlisted, &known, error))
+    return EXIT_REFUSED;
+  if (key == NULL)
+    kept = g_steal_pointer (&unlisted);
+  if ((key == NULL || !key_forget (key, credential, &kept)) &&
       !us_error_has_reason (kept, US_REASON_CREDENTIAL_UNKNOWN))
     {
+      if (known)
+        us_error_about (&kept, "it is revoked, but may be kept here still");
       g_propagate_error (error, g_steal_pointer (&kept));
       return EXIT_REFUSED;
     }
-  say (local == NULL ? "Revoked." : "It was not enrolled; it is no longer kept here.");
+  say (known ? "Revoked." : "It was not enrolled; it is no longer kept here.");
   return EXIT_OK;
 }
