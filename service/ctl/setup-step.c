@@ -7,6 +7,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/encode.h"
 #include "service/base/file.h"
 #include "service/ctl/output.h"
 #include "service/policy/policy.h"
@@ -237,6 +238,12 @@ ask_once (const Setup *setup,
   *out_waited = is_open (state);
   if (!*out_waited)
     return g_steal_pointer (&said);
+  if (!id_is_valid (request))
+    {
+      us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE,
+                    "%s: undersign-agent names no request", action);
+      return NULL;
+    }
   if (strcmp (state, "pending") == 0)
     printf ("  the agent %s asks for %s, and nothing has run yet.\n" SETUP_PERSON
             "      undersign approve %.8s\n  " SETUP_WAITING "\n",

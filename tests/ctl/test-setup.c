@@ -158,6 +158,10 @@ test_requests (Fixture *fixture, gconstpointer data)
       FALSE, "r" },
     { "{\"state\":\"failed\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r" },
     { "{\"error\":{\"reason\":\"no-rule\"}}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r" },
+    /* What it calls a request is printed as root's word, so it is nothing but an id. */
+    { "{\"request\":\"--help\",\"state\":\"pending\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n",
+      FALSE, "r" },
+    { "{\"state\":\"pending\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r" },
     { "executed yes\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r" },
     { "", FALSE, "r" },
   };
