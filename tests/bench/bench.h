@@ -62,3 +62,4 @@ void crowd_withdraw (Series *series);
 /* person.c: an approver; person_start() enrols a passkey as root and becomes that person. */
 void person_start (void);
 void person_approve (Series *series); /* each card that waits; more: until the module was entered */
+void person_pass_over (Series *series); /* those that wait now are not approved, ever */

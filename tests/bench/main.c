@@ -29,7 +29,7 @@ static const Measure measures[] = {
   { "forget", call_forget },        { "denied", call_denied },
   { "unknown", call_unknown },      { "crowd-empty", crowd_empty },
   { "crowd-submit", crowd_submit }, { "crowd-withdraw", crowd_withdraw },
-  { "approve", person_approve },
+  { "approve", person_approve },    { "pass-over", person_pass_over },
 };
 
 double

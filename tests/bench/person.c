@@ -27,6 +27,7 @@
 static Client client;
 static TestKey *key;
 static int watch = -1;
+static GHashTable *passed_over; /* paths */
 
 static int
 administrator_connect (Client *self, gboolean admin, GError **error)
@@ -41,6 +42,7 @@ person_start (void)
   const struct passwd *entry = getpwnam (PERSON);
 
   g_assert_nonnull (entry);
+  passed_over = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   client.connect = administrator_connect;
   client.host = host_id (&error);
   g_assert_no_error (error);
@@ -109,15 +111,37 @@ approve (Series *series, const char *card)
   g_array_append_val (series->more, entered);
 }
 
-void
-person_approve (Series *series)
+/* Those that nobody has passed over. */
+static GPtrArray *
+cards_list (void)
 {
   g_autoptr (GVariant) reply =
       call_service (PATH, APPROVER, "Register", g_variant_new_parsed ("(@a{sv} {},)"));
-  g_autoptr (GVariantIter) cards = NULL;
+  g_autoptr (GPtrArray) cards = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GVariantIter) listed = NULL;
   const char *card = NULL;
 
-  g_variant_get (reply, "(a(os))", &cards);
-  while (g_variant_iter_next (cards, "(&o&s)", &card, NULL))
-    approve (series, card);
+  g_variant_get (reply, "(a(os))", &listed);
+  while (g_variant_iter_next (listed, "(&o&s)", &card, NULL))
+    if (!g_hash_table_contains (passed_over, card))
+      g_ptr_array_add (cards, g_strdup (card));
+  return g_steal_pointer (&cards);
+}
+
+void
+person_approve (Series *series)
+{
+  g_autoptr (GPtrArray) cards = cards_list ();
+
+  for (guint i = 0; i < cards->len; i++)
+    approve (series, g_ptr_array_index (cards, i));
+}
+
+void
+person_pass_over (Series *series)
+{
+  g_autoptr (GPtrArray) cards = cards_list ();
+
+  for (guint i = 0; i < cards->len; i++)
+    g_hash_table_add (passed_over, g_strdup (g_ptr_array_index (cards, i)));
 }

@@ -52,6 +52,7 @@ def fill(path, rows):
         database.executemany("INSERT INTO audit (seq, entry, hash, request) VALUES (?, ?, ?, ?)",
                              chain(ids, *head))
     database.close()
+    os.sync()  # or those who are measured wait for this one's disk
 
 
 def peak_memory(count):

@@ -393,8 +393,8 @@ test_foreign_schema (Fixture *fixture, gconstpointer data)
     const char *harm, *repair;
   } cases[] = {
     { "PRAGMA application_id = 1", "PRAGMA application_id = 1433626417" },
-    { "PRAGMA user_version = 1", "PRAGMA user_version = 2" },
-    { "PRAGMA user_version = 3", "PRAGMA user_version = 2" },
+    { "PRAGMA user_version = 2", "PRAGMA user_version = 3" },
+    { "PRAGMA user_version = 4", "PRAGMA user_version = 3" },
     { "CREATE TABLE more (a)", "DROP TABLE more" },
     { "CREATE VIEW more AS SELECT 1", "DROP VIEW more" },
     { "CREATE INDEX more ON audit (hash)", "DROP INDEX more" },

@@ -3,6 +3,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/clock.h"
+#include "service/ledger/private.h"
 #include "tests/ledger/fixture.h"
 
 #include <sqlite3.h>
@@ -176,6 +177,20 @@ test_time (Fixture *fixture, gconstpointer data)
   assert_limited (fixture, record, limits);
 }
 
+/* What was consumed in a busy day is counted without looking at each row. */
+static void
+test_counts_by_index (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *sql = g_strconcat ("EXPLAIN QUERY PLAN ", sql_limit, NULL);
+  sqlite3_stmt *query = NULL;
+
+  g_assert_cmpint (sqlite3_prepare_v2 (fixture->ledger->db, sql, -1, &query, NULL), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_step (query), ==, SQLITE_ROW);
+  g_assert_nonnull (strstr ((const char *) sqlite3_column_text (query, 3),
+                            "USING COVERING INDEX request_action"));
+  sqlite3_finalize (query);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -186,5 +201,6 @@ main (int argc, char **argv)
   fixture_test ("/ledger/limits/per-item", test_per_item);
   fixture_test ("/ledger/limits/per-address", test_per_address);
   fixture_test ("/ledger/limits/time", test_time);
+  fixture_test ("/ledger/limits/counts-by-index", test_counts_by_index);
   return g_test_run ();
 }
