@@ -13,7 +13,7 @@ import time
 
 AUDIT = b"application/vnd.undersign.audit.v1+json"
 LEDGER = "9" * 32
-RECENT = 5000  # of the last day, which a limit counts
+RECENT = 1000  # of the last day, which a limit counts
 
 
 def chain(requests, seq=0, previous=bytes(32)):
