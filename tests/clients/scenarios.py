@@ -60,11 +60,19 @@ PAUSES = {
     "override": ("langgraph-js", "langgraph-python", "pydantic-ai"),
     "ignored": ("agent-framework",),
 }
+# Who can say in _meta what a call belongs to: whatever a program gives, or its trace alone.
+TAGS = {
+    "tagged": ("agent-framework", "mcp-python", "mcp-typescript", "mcp-typescript-2",
+               "mcp-typescript-old", "openai-agents-js", "openai-agents-python", "pydantic-ai"),
+    "traced": ("google-adk",),
+}
+TRACE = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 # Who finds a changed call itself, and says so in these words.
 REFUSES = {"openai-agents-python": "reused a tool call ID"}
 # Whose program keeps how it starts a server in one file: two do not run beside each other.
 ALONE = ("codex", "inspector")
 # Who gives a call up of its own accord, after seconds that a program need not say.
+OWN_THREAD = ("codex",)  # who says by itself which of its threads and turns calls
 OWN_TIMEOUT = ("agno", "crewai", "google-adk", "openai-agents-python")
 # Which revision each one speaks, since what is shown of it is shown of that alone.
 ERAS = {
@@ -112,11 +120,11 @@ class Ended(AssertionError):
 class Client:
     """The program of a client, as the agent's user would start it; a context manager."""
 
-    def __init__(self, argv, run, hold=0, timeout=60, heard=None):
+    def __init__(self, argv, run, hold=0, timeout=60, heard=None, more=()):
         """@hold, @timeout: None for the server's own, and the client's; @heard: a file that gets what
-        the client says to its server."""
+        the client says to its server; @more: options of the server."""
         words = ["/usr/bin/undersign-mcp", *([] if hold is None else [f"--hold={hold}"]),
-                 f"--run={run}"]
+                 f"--run={run}", *more]
         if heard:
             words = [HEAR, heard, *words]
         start = {"command": words[0], "args": words[1:], "timeout": timeout}
@@ -328,13 +336,14 @@ class Scenarios:
             text = file.read()
         if "conform" in text:
             return ["conformance"]
-        for word, clients in PAUSES.items():
-            answers = re.search(rf'"{word}": |async {word}\(', text) is not None
+        for word, clients in {**PAUSES, **TAGS}.items():
+            answers = re.search(rf'"{word}": |\b{word}: \(|async {word}\(', text) is not None
             assert answers == (self.name in clients), f"{self.name}: is there a {word} or not?"
         return [name for name in vars(Scenarios) if name.startswith("test_")
                 and not (self.name in ALONE and name == "test_a_handle_outlives_a_time_out")
                 and all(self.name in clients for word, clients in
-                        {**PAUSES, "own_timeout": OWN_TIMEOUT}.items()
+                        {**PAUSES, **TAGS, "own_timeout": OWN_TIMEOUT,
+                         "own_thread": OWN_THREAD}.items()
                         if name.startswith(f"test_{word}_"))]
 
     def client(self, test, **options):
@@ -519,6 +528,70 @@ class Scenarios:
         with self.client("own", hold=None, timeout=None) as client:
             request = self.pends(client.call("mail_send", self.mail("own")), before)
             assert self.scene.cards() == [request]
+            self.take_back(client, request)
+        self.effects_are(before)
+
+    # --- what a call belongs to ---
+
+    def refused(self, client, word, before, *said, **values):
+        """Nothing is asked of anybody, and the model is told why."""
+        text = json.dumps(client.do(word, tool="mail_send", **values))
+        assert all(part in text for part in said), f"it does not say {said}: {text[:3000]}"
+        assert all(told["state"] == "refused" for told in results(text)), text[:3000]
+        assert self.scene.cards() == []
+        self.effects_are(before)
+
+    def test_tagged_meta_comes_first(self):
+        """Its _meta says run, part and call, whatever the command line says; a tool's arguments never."""
+        before = self.scene.effects()
+        wanted = self.mail("tagged")
+        own = {"org.undersign1/run": "run-of-meta", "org.undersign1/part": "licences",
+               "org.undersign1/call": "call-of-meta"}
+        more = ["--part=main", "--call=call-of-argv"]
+        with self.client("run-of-argv", more=more) as client:
+            for name in own:
+                for arguments in ({**wanted, name: "x"}, {**wanted, name.split("/")[1]: "x"}):
+                    self.refused(client, "tagged", before, arguments=arguments, meta=own)
+            for name in own:
+                self.refused(client, "tagged", before, f"{name} in _meta is no string",
+                             arguments=wanted, meta={**own, name: ["x"]})
+            self.refused(client, "tagged", before, "the id of the call is longer", arguments=wanted,
+                         meta={**own, "org.undersign1/call": "x" * 201})
+            self.refused(client, "tagged", before, "none of this agent's parts", arguments=wanted,
+                         meta={**own, "org.undersign1/part": "finance"})
+            meta = {**own, "traceparent": TRACE, "threadId": "a thread"}  # of which one is no id
+            request = self.pends(Told(client.do("tagged", tool="mail_send", arguments=wanted,
+                                                meta=meta)), before)
+            plain = self.pends(client.call("mail_send", wanted), before, request)
+            cards = self.scene.card(request), self.scene.card(plain)
+            for word in ("run-of-meta", "licences", "call call-of-meta", f"traceparent {TRACE}"):
+                assert word in cards[0] and word not in cards[1], (word, *cards)
+            for word in ("run-of-argv", "part main", "call call-of-argv"):
+                assert word in cards[1] and word not in cards[0], (word, *cards)
+            assert "thread" not in cards[0], cards[0]
+            self.take_back(client, request, plain)
+        self.effects_are(before)
+
+    def test_traced_meta_is_shown(self):
+        """The trace that the framework itself puts there."""
+        before = self.scene.effects()
+        with self.client("traced") as client:
+            request = self.pends(Told(client.do("traced", tool="mail_send",
+                                                arguments=self.mail("traced"),
+                                                meta={"traceparent": TRACE})), before)
+            card = self.scene.card(request)
+            assert f"traceparent {TRACE.rsplit('-', 2)[0]}" in card, card
+            self.take_back(client, request)
+        self.effects_are(before)
+
+    def test_own_thread_is_shown(self):
+        """By what the client tells its calls apart without being asked."""
+        before = self.scene.effects()
+        with self.client("thread") as client:
+            request = self.pends(client.call("mail_send", self.mail("thread")), before)
+            card = self.scene.card(request)
+            for name in ("threadId", "thread_id", "turn_id"):
+                assert re.search(rf"\b{name}\s+[0-9a-f-]{{8}}", card), card
             self.take_back(client, request)
         self.effects_are(before)
 

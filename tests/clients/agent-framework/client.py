@@ -60,6 +60,10 @@ async def main():
             model.wanted = (tool, arguments)
             return told(await plain.run("go"))
 
+        async def tagged(tool, arguments, meta):
+            model.wanted = (tool, arguments)
+            return told(await plain.run("go", function_invocation_kwargs={"_meta": meta}))
+
         async def pause(tool, arguments):
             model.wanted = (tool, arguments)
             session = careful.create_session()
@@ -77,7 +81,7 @@ async def main():
             replace(waiting[0].state, arguments)
             return await ignored(arguments)
 
-        await serve({"call": call, "pause": pause, "resume": resume, "ignored": ignored})
+        await serve({"call": call, "tagged": tagged, "pause": pause, "resume": resume, "ignored": ignored})
 
 
 asyncio.run(main())

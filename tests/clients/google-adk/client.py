@@ -14,6 +14,8 @@ from google.adk.runners import InMemoryRunner
 from google.adk.tools.mcp_tool import McpToolset, StdioConnectionParams
 from google.genai import types
 from mcp import StdioServerParameters
+from opentelemetry import trace
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from line import Start, serve
 
@@ -68,6 +70,11 @@ async def main():
     async def call(tool, arguments):
         return told((await go(plain, tool, arguments))[1])
 
+    async def traced(tool, arguments, meta):
+        context = TraceContextTextMapPropagator().extract(meta)
+        with trace.use_span(trace.get_current_span(context)):
+            return await call(tool, arguments)
+
     async def pause(tool, arguments):
         session, events = await go(careful, tool, arguments)
         asked, = [asked for event in events for asked in event.get_function_calls()
@@ -86,7 +93,7 @@ async def main():
         return told(await said(careful, session, function_response=types.FunctionResponse(
             id=asked, name=CONFIRMATION, response={"confirmed": True})))
 
-    await serve({"call": call, "pause": pause, "resume": resume})
+    await serve({"call": call, "traced": traced, "pause": pause, "resume": resume})
     await plain.close()
     await careful.close()
 

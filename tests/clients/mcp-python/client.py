@@ -14,11 +14,14 @@ async def main():
     server = StdioServerParameters(command=start.command, args=start.args)
     async with Client(server, read_timeout_seconds=start.timeout) as client:
 
-        async def call(tool, arguments):
-            result = await client.call_tool(tool, arguments)
+        async def tagged(tool, arguments, meta):
+            result = await client.call_tool(tool, arguments, meta=meta)
             return result.model_dump(mode="json")
 
-        await serve({"call": call})
+        async def call(tool, arguments):
+            return await tagged(tool, arguments, None)
+
+        await serve({"call": call, "tagged": tagged})
 
 
 asyncio.run(main())

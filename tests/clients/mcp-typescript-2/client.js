@@ -16,4 +16,6 @@ const options = { timeout: start.timeout * 1000 };
 await serve({
   call: ({ tool, arguments: values }) =>
     client.callTool({ name: tool, arguments: values }, options),
+  tagged: ({ tool, arguments: values, meta }) =>
+    client.callTool({ name: tool, arguments: values, _meta: meta }, options),
 }, () => client.close());

@@ -14,4 +14,8 @@ const options = { timeout: start.timeout * 1000 };
 await serve({
   call: ({ tool, arguments: values }) =>
     client.callTool({ name: tool, arguments: values }, undefined, options),
+  tagged: ({ tool, arguments: values, meta }) =>
+    client.callTool({ name: tool, arguments: values, _meta: meta }, undefined, options),
+  tagged: ({ tool, arguments: values, meta }) =>
+    client.callTool({ name: tool, arguments: values, _meta: meta }, undefined, options),
 }, () => client.close());

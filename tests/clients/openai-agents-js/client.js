@@ -11,6 +11,7 @@ let wanted;
 let count = 0;
 let saved;
 let shown;
+let tags = null;
 
 // Asks for one call, and is content with what comes of it.
 const model = {
@@ -30,6 +31,7 @@ const model = {
 
 const server = new MCPServerStdio({
   command: start.command, args: start.args, timeout: start.timeout * 1000,
+  toolMetaResolver: () => tags,
 });
 await server.connect();
 const tools = await getAllMcpTools([server]);
@@ -55,6 +57,16 @@ await serve({
   async call(command) {
     wanted = command;
     return told(await runner.run(free, "go"));
+  },
+
+  async tagged({ meta, ...command }) {
+    tags = meta;
+    wanted = command;
+    try {
+      return told(await runner.run(free, "go"));
+    } finally {
+      tags = null;
+    }
   },
 
   async pause(command) {

@@ -45,8 +45,9 @@ def told(result):
 
 
 async def main():
-    start, model, waiting = Start(), Scripted(), []
-    options = {"params": {"command": start.command, "args": start.args}}
+    start, model, waiting, tags = Start(), Scripted(), [], {}
+    options = {"params": {"command": start.command, "args": start.args},
+               "tool_meta_resolver": lambda _context: dict(tags) or None}
     if start.timeout is not None:
         options["client_session_timeout_seconds"] = start.timeout
     async with MCPServerStdio(**options) as free, \
@@ -57,6 +58,13 @@ async def main():
         async def call(tool, arguments):
             model.wanted = (tool, arguments)
             return told(await Runner.run(agents[free], "go"))
+
+        async def tagged(tool, arguments, meta):
+            tags.update(meta)
+            try:
+                return await call(tool, arguments)
+            finally:
+                tags.clear()
 
         async def pause(tool, arguments):
             model.wanted = (tool, arguments)
@@ -79,7 +87,8 @@ async def main():
         async def rollback():
             return await resume(waiting[1])
 
-        await serve({"call": call, "pause": pause, "resume": resume, "rollback": rollback})
+        await serve({"call": call, "tagged": tagged, "pause": pause, "resume": resume,
+                     "rollback": rollback})
 
 
 def replace(saved, old, new):

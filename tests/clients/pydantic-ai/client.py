@@ -18,7 +18,7 @@ from line import Start, serve
 
 
 async def main():
-    start, wanted, waiting = Start(), [], []
+    start, wanted, waiting, tags = Start(), [], [], {}
 
     def answer(messages, _info):
         """Asks for one call, and is content with what comes of it."""
@@ -30,8 +30,11 @@ async def main():
         return [part.content for message in result.all_messages() for part in message.parts
                 if isinstance(part, (ToolReturnPart, RetryPromptPart))]
 
+    async def tag(_context, call_tool, name, arguments):
+        return await call_tool(name, arguments, metadata=dict(tags) or None)
+
     tools = MCPToolset(StdioTransport(command=start.command, args=start.args),
-                       read_timeout=start.timeout, max_retries=2)
+                       read_timeout=start.timeout, max_retries=2, process_tool_call=tag)
     free = Agent(FunctionModel(answer), toolsets=[tools])
     asking = Agent(FunctionModel(answer), output_type=[str, DeferredToolRequests],
                    toolsets=[ApprovalRequiredToolset(tools)])
@@ -39,6 +42,13 @@ async def main():
         async def call(tool, arguments):
             wanted[:] = [tool, arguments]
             return told(await free.run("go"))
+
+        async def tagged(tool, arguments, meta):
+            tags.update(meta)
+            try:
+                return await call(tool, arguments)
+            finally:
+                tags.clear()
 
         async def pause(tool, arguments):
             wanted[:] = [tool, arguments]
@@ -66,8 +76,8 @@ async def main():
         async def rollback():
             return await go_on(waiting[0].all_messages(), True)
 
-        await serve({"call": call, "pause": pause, "resume": resume, "override": override,
-                     "rollback": rollback})
+        await serve({"call": call, "tagged": tagged, "pause": pause, "resume": resume,
+                     "override": override, "rollback": rollback})
 
 
 asyncio.run(main())
