@@ -35,9 +35,32 @@ Label=Target
 Type=line
 Required=yes
 """
-RULES = {"clients": """[Rule mail]
+PAY = f"""[Action]
+Summary=Pay an invoice
+Effect=irreversible
+
+[Executor]
+Module=null
+Marker={policy.MARKER}
+
+[Argument amount]
+Label=Amount
+Type=money
+Required=yes
+
+[Argument account]
+Label=To account
+Type=line
+Required=yes
+
+[Argument invoice]
+Label=Invoice
+Type=file
+Required=yes
+"""
+RULES = {"clients": """[Rule ask]
 Agents=offboarding
-Actions=mail.send
+Actions=mail.send test.pay
 Decision=ask
 Approvers=@it-leads
 Passkeys=software
@@ -265,7 +288,7 @@ class Scene:
         self.lead = person.Person(LEAD)
 
     def __enter__(self):
-        policy.write(actions={"mail.send": policy.MAIL, "test.look": LOOK}, rules=RULES)
+        policy.write(actions={"mail.send": policy.MAIL, "test.look": LOOK, "test.pay": PAY}, rules=RULES)
         with open("/etc/undersign/undersign.conf", "w", encoding="utf-8") as file:
             file.write(LIMITS)
         self.write_report("the report")
@@ -597,9 +620,9 @@ class Scenarios:
 
     # --- where the framework has a pause of its own ---
 
-    def paused(self, client, arguments):
+    def paused(self, client, arguments, tool="mail_send"):
         """The framework asks its own person, and has not called anything."""
-        found = client.do("pause", tool="mail_send", arguments=arguments)
+        found = client.do("pause", tool=tool, arguments=arguments)
         assert "error" not in found, found
         assert "mallory" not in json.dumps(found), found
 
@@ -649,6 +672,37 @@ class Scenarios:
             assert sorted(self.scene.cards()) == sorted(waiting)
             self.take_back(client, *waiting)
         self.effects_are(before, ran)
+
+    def test_pause_an_amount_is_what_was_signed(self):
+        """Another amount, currency, account or invoice goes on instead: none is paid."""
+        before = self.scene.effects()
+        with self.client("paid") as client:
+            wanted = {"amount": "12.50 EUR", "account": f"NL20 {self.name}", "invoice": REPORT}
+            request = self.pends(client.call("test_pay", wanted), before)
+            self.paused(client, wanted, "test_pay")
+            self.approve(request, "12.50 EUR", wanted["account"], "report.pdf")
+            self.told(self.ended(client, request), "done", "yes")
+            self.effects_are(before, looks=1)
+            denied = []
+            for change, shown in (
+                    ({"amount": "1250.00 EUR"}, "1 250.00 EUR"), ({"amount": "12.50 USD"}, "12.50 USD"),
+                    ({"account": "NL66"}, "NL66"), ({"invoice": REPORT}, "15 bytes")):
+                if denied:
+                    self.paused(client, wanted, "test_pay")
+                if "invoice" in change:
+                    self.scene.write_report("another invoice")
+                changed = self.resumed(client, {**wanted, **change}, before, request, *denied)
+                denied.append(changed)
+                self.scene.write_report("the report")
+                self.effects_are(before, looks=1)
+                if changed is None:
+                    continue
+                card = self.scene.card(changed)
+                assert shown in card, card
+                self.deny(changed)
+                self.told(self.ended(client, changed), "denied", "no")
+        assert self.scene.cards() == []
+        self.effects_are(before, looks=1)
 
     def test_pause_an_approval_is_for_what_was_resumed(self):
         """What a person signs is the changed call, for what it is."""

@@ -59,7 +59,7 @@ async def main():
     command = shlex.join([start.command, *start.args])
     patience = {} if start.timeout is None else {"timeout_seconds": start.timeout}
     async with MCPTools(command, **patience) as free, \
-            MCPTools(command, requires_confirmation_tools=["mail_send"], **patience) as asking:
+            MCPTools(command, requires_confirmation_tools=["mail_send", "test_pay"], **patience) as asking:
         plain = Agent(model=model, tools=[free], telemetry=False)
         careful = Agent(model=model, tools=[asking], db=InMemoryDb(), telemetry=False)
 

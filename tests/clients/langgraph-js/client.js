@@ -41,7 +41,7 @@ const tools = await client.getTools();
 const free = createAgent({ model, tools });
 const asking = createAgent({
   model, tools, checkpointer: new MemorySaver(),
-  middleware: [humanInTheLoopMiddleware({ interruptOn: { mail_send: true } })],
+  middleware: [humanInTheLoopMiddleware({ interruptOn: { mail_send: true, test_pay: true } })],
 });
 const input = { messages: [{ role: "user", content: "go" }] };
 let threads = 0;

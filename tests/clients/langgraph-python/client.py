@@ -48,7 +48,7 @@ async def main():
     tools = await client.get_tools()
     free = create_agent(model, tools)
     asking = create_agent(model, tools, checkpointer=InMemorySaver(), middleware=[
-        HumanInTheLoopMiddleware(interrupt_on={"mail_send": True})])
+        HumanInTheLoopMiddleware(interrupt_on={"mail_send": True, "test_pay": True})])
 
     def told(state):
         return [message.content for message in state["messages"]

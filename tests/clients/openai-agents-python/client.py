@@ -18,6 +18,9 @@ from openai.types.responses import (ResponseFunctionToolCall, ResponseOutputMess
 from line import Start, serve
 
 
+ALWAYS = {"mail_send": "always", "test_pay": "always"}
+
+
 class Scripted(Model):
     """Asks for one call, and is content with what comes of it."""
 
@@ -51,7 +54,7 @@ async def main():
     if start.timeout is not None:
         options["client_session_timeout_seconds"] = start.timeout
     async with MCPServerStdio(**options) as free, \
-            MCPServerStdio(**options, require_approval={"mail_send": "always"}) as asking:
+            MCPServerStdio(**options, require_approval=ALWAYS) as asking:
         agents = {server: Agent(name="test", model=model, mcp_servers=[server])
                   for server in (free, asking)}
 
