@@ -89,6 +89,8 @@ TAGS = {
                "mcp-typescript-old", "openai-agents-js", "openai-agents-python", "pydantic-ai"),
     "traced": ("google-adk",),
 }
+# Who has tasks, and of these who waits for one by itself, and who can ask for a list of them.
+TASKS = {"tasks": ("fastmcp", "mcp-typescript"), "waits": ("fastmcp",), "lists": ("mcp-typescript",)}
 TRACE = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 # Who finds a changed call itself, and says so in these words.
 REFUSES = {"openai-agents-python": "reused a tool call ID"}
@@ -103,7 +105,7 @@ ERAS = {
     "2025-06-18": ("codex",),
     "2025-11-25": ("agno", "crewai", "google-adk", "inspector", "langgraph-js", "langgraph-python",
                    "mcp-typescript"),
-    "2026-07-28": ("agent-framework", "mastra", "mcp-python", "mcp-typescript-2",
+    "2026-07-28": ("agent-framework", "fastmcp", "mastra", "mcp-python", "mcp-typescript-2",
                    "openai-agents-js", "openai-agents-python", "pydantic-ai"),
 }
 # Of the conformance suite the scenarios that a server with tools on standard input can be asked.  In
@@ -365,7 +367,7 @@ class Scenarios:
         return [name for name in vars(Scenarios) if name.startswith("test_")
                 and not (self.name in ALONE and name == "test_a_handle_outlives_a_time_out")
                 and all(self.name in clients for word, clients in
-                        {**PAUSES, **TAGS, "own_timeout": OWN_TIMEOUT,
+                        {**PAUSES, **TAGS, **TASKS, "own_timeout": OWN_TIMEOUT,
                          "own_thread": OWN_THREAD}.items()
                         if name.startswith(f"test_{word}_"))]
 
@@ -615,6 +617,87 @@ class Scenarios:
             card = self.scene.card(request)
             for name in ("threadId", "thread_id", "turn_id"):
                 assert re.search(rf"\b{name}\s+[0-9a-f-]{{8}}", card), card
+            self.take_back(client, request)
+        self.effects_are(before)
+
+    # --- a call as a task ---
+
+    def task(self, client, wanted, before):
+        """(what the client gave of the task, the request that it is)"""
+        cards = set(self.scene.cards())
+        task = client.do("task", tool="mail_send", arguments=wanted)["said"]
+        assert task["status"] == "working", task
+        request, = set(self.scene.cards()) - cards
+        assert task["taskId"] == request, (task, request)
+        self.effects_are(before)
+        return task, request
+
+    def test_tasks_an_approved_one_runs(self):
+        before = self.scene.effects()
+        with self.client("task") as client:
+            wanted = self.mail("task")
+            _, request = self.task(client, wanted, before)
+            client.send("task_result")
+            assert client.answer(3) is None, "it did not wait for the person"
+            self.approve(request, "security@example.com", wanted["subject"], "report.pdf")
+            self.told(Told(client.answer()), "done", "yes")
+        assert self.scene.cards() == []
+        self.effects_are(before, [(wanted["subject"], "security@example.com", ["the report"])])
+
+    def test_tasks_a_denied_one_says_so(self):
+        before = self.scene.effects()
+        with self.client("task") as client:
+            task, request = self.task(client, self.mail("denied task"), before)
+            self.deny(request)
+            told = Told(client.do("task_take", task=task))
+            self.told(told, "denied", "no")
+            assert told.reason == "wrong-target", told
+        self.effects_are(before)
+
+    def test_tasks_a_cancelled_one_is_withdrawn(self):
+        before = self.scene.effects()
+        with self.client("task") as client:
+            task, request = self.task(client, self.mail("cancelled task"), before)
+            client.do("task_cancel", task=task)
+            assert self.scene.cards() == []
+            assert client.do("task_get", task=task)["said"]["status"] == "cancelled"
+            self.told(self.ended(client, request), "withdrawn", "no")
+        self.effects_are(before)
+
+    def test_tasks_outlive_the_client(self):
+        """Its server and the client itself are others when the person answers, and it runs once."""
+        before = self.scene.effects()
+        wanted = self.mail("long task")
+        with self.client("task") as client:
+            task, request = self.task(client, wanted, before)
+        assert self.scene.cards() == [request]
+        with self.client("task") as client:
+            assert client.do("task_get", task=task)["said"]["status"] == "working"
+            self.approve(request, wanted["subject"])
+            self.told(Told(client.do("task_take", task=task)), "done", "yes")
+            self.told(Told(client.do("task_take", task=task)), "done", "yes")
+        assert self.scene.cards() == []
+        self.effects_are(before, [(wanted["subject"], "security@example.com", ["the report"])])
+
+    def test_waits_until_it_is_answered(self):
+        """Where the framework waits for tasks by itself, whoever calls hears how it ended."""
+        before = self.scene.effects()
+        wanted = self.mail("waited")
+        with self.client("task") as client:
+            client.send("waited", tool="mail_send", arguments=wanted)
+            world.wait_until(self.scene.cards, "there is a card")
+            request, = self.scene.cards()
+            assert client.answer(3) is None, "it did not wait for the person"
+            self.approve(request, wanted["subject"])
+            self.told(Told(client.answer()), "done", "yes")
+        self.effects_are(before, [(wanted["subject"], "security@example.com", ["the report"])])
+
+    def test_lists_no_tasks(self):
+        before = self.scene.effects()
+        with self.client("task") as client:
+            _, request = self.task(client, self.mail("listed task"), before)
+            answer = client.do("task_list")
+            assert "said" not in answer and request not in json.dumps(answer), answer
             self.take_back(client, request)
         self.effects_are(before)
 
