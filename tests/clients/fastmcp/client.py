@@ -51,11 +51,11 @@ async def main():
         async def task_cancel(task):
             return await handle_of(task).cancel()
 
-        async def waited(tool, arguments):
+        async def task_waited(tool, arguments):
             return said(await patient.call_tool(tool, arguments, raise_on_error=False))
 
         await serve({"call": call, "task": task, "task_result": task_result, "task_get": task_get,
-                     "task_take": task_take, "task_cancel": task_cancel, "waited": waited})
+                     "task_take": task_take, "task_cancel": task_cancel, "task_waited": task_waited})
 
 
 asyncio.run(main())
