@@ -5,13 +5,13 @@ The client's program runs as the agent's user and is told by lines what to call;
 and answers cards at a terminal.  What only some clients can do is in the files beside this one.
 """
 
-import json
 import os
 import re
 import signal
 import time
 
 import claims
+import conformance
 import pauses
 import tasks
 from driver import PATIENCE, REPORT, Ended, Told, servers
@@ -32,35 +32,9 @@ ERAS = {
     "2026-07-28": ("agent-framework", "fastmcp", "mastra", "mcp-python", "mcp-typescript-2",
                    "openai-agents-js", "openai-agents-python", "pydantic-ai"),
 }
-# Of the conformance suite the scenarios that a server with tools on standard input can be asked.  In
-# them fail, and must, the checks that want a tool of the suite's own (of which there is none, and no such
-# answer comes), HTTP's headers, or prompts and resources.  All of the other scenarios want one of these
-# three, or elicitation, sampling or roots, which this server never asks for; or they are of sessions and
-# streams of HTTP.
-CONFORMANCE = {
-    "server-initialize": (),
-    "ping": (),
-    "tools-list": (),
-    "server-stateless": (
-        "sep-2575-http-server-header-mismatch-400",
-        # the suite's tools
-        "sep-2575-missing-capability-http-400", "sep-2575-server-rejects-undeclared-capability",
-        "sep-2575-http-server-no-independent-requests-on-stream",
-        "sep-2575-server-no-log-without-loglevel"),
-    "caching": (
-        "sep-2549-prompts-list-caching-hints", "sep-2549-resources-list-caching-hints",
-        "sep-2549-resources-templates-list-caching-hints"),
-    "tasks-capability-negotiation": (  # the suite's tools
-        "sep-2663-server-rejects-undeclared-client", "tasks-per-request-meta-opt-in"),
-    "tasks-dispatch-and-envelope": (  # the suite's tools
-        "sep-2663-durable-create-strong-consistency", "sep-2663-legacy-task-param-ignored",
-        "tasks-immediate-result-shortcut", "tasks-result-type-complete-on-non-task-responses",
-        "tasks-server-directed-creation-no-hint"),
-    "input-required-result-unsupported-methods": (),
-}
 
 
-class Scenarios(claims.Claims, tasks.Tasks, pauses.Pauses):
+class Scenarios(claims.Claims, tasks.Tasks, pauses.Pauses, conformance.Conformance):
     """One client; each method whose name begins with test_ is a test of its own."""
 
     def tests(self):
@@ -247,17 +221,3 @@ class Scenarios(claims.Claims, tasks.Tasks, pauses.Pauses):
             assert self.scene.cards() == [request]
             self.take_back(client, request)
         self.effects_are(before)
-
-    # --- the protocol's conformance suite ---
-
-    def conformance(self):
-        """Its scenarios for a server that has tools, and none of those that the suite brings."""
-        with self.client("conformance") as client:
-            for scenario, absent in CONFORMANCE.items():
-                said = client.do("conform", scenario=scenario)["said"]["said"]
-                checks = json.JSONDecoder().raw_decode(said[said.index("["):])[0]
-                failed = {check["id"] for check in checks if check["status"] == "FAILURE"}
-                print(f"# {scenario}: {sum(check['status'] == 'SUCCESS' for check in checks)} of "
-                      f"{len(checks)}; not: {' '.join(sorted(failed))}")
-                assert "wire-schema-valid" not in failed, f"{scenario}:\n{said[-6000:]}"
-                assert failed == set(absent), f"{scenario}: {failed} fail, not {absent}:\n{said[-9000:]}"

@@ -47,9 +47,11 @@ Label=Invoice
 Type=file
 Required=yes
 """
+FAIL = LOOK.replace("Summary=Look\nEffect=read", "Summary=Fail\nEffect=irreversible").replace(
+    "Marker=", "Outcome=failed\nMarker=")
 RULES = {"clients": """[Rule ask]
 Agents=offboarding
-Actions=mail.send test.pay
+Actions=mail.send test.pay test.fail
 Decision=ask
 Approvers=@it-leads
 Passkeys=software
@@ -73,7 +75,8 @@ class Scene:
         self.lead = person.Person(LEAD)
 
     def __enter__(self):
-        policy.write(actions={"mail.send": policy.MAIL, "test.look": LOOK, "test.pay": PAY}, rules=RULES)
+        policy.write(actions={"mail.send": policy.MAIL, "test.look": LOOK, "test.pay": PAY,
+                              "test.fail": FAIL}, rules=RULES)
         with open("/etc/undersign/undersign.conf", "w", encoding="utf-8") as file:
             file.write(LIMITS)
         self.write_report("the report")

@@ -17,6 +17,23 @@ const sessions = new Map();
 // How HTTP says what the errors of a request without a session say.
 const statuses = { "-32601": 404, "-32602": 400, "-32021": 400, "-32022": 400 };
 
+// What the suite calls its tools, of ours: what is never a task is the look at a request, what a person is
+// to answer in time a payment, and what is to go on for a minute a mail, which nobody answers.
+const tools = {
+  greet: () => ({ name: "request_status", arguments: { request_id: "0".repeat(32) } }),
+  slow_compute: ({ seconds, label }) => seconds < 60
+    ? { name: "test_pay", arguments: { amount: `${seconds + 1}.00 EUR`, account: label,
+                                       invoice: join(process.env.HOME, "report.pdf") } }
+    : { name: "mail_send", arguments: { to: ["security@example.com"], subject: label } },
+  failing_job: () => ({ name: "test_fail", arguments: { target: "conformance" } }),
+};
+
+function rename(message) {
+  const ours = message.method === "tools/call" ? tools[message.params?.name] : undefined;
+  return ours === undefined ? message
+    : { ...message, params: { ...message.params, ...ours(message.params.arguments ?? {}) } };
+}
+
 // A server for one session, or for one request without any; @waiting: by id, who waits for its answer.
 class Session {
   waiting = new Map();
@@ -61,7 +78,7 @@ async function pass(request, response) {
     response.writeHead(405).end();
     return;
   }
-  const message = JSON.parse(Buffer.concat(await request.toArray()).toString());
+  const message = rename(JSON.parse(Buffer.concat(await request.toArray()).toString()));
   const meta = message.params?._meta ?? {};
   if (message.method === "initialize" && !("io.modelcontextprotocol/protocolVersion" in meta)) {
     name = `session-${sessions.size}`;
