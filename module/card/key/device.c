@@ -11,7 +11,7 @@
 
 #define ANSWER_MS 3000 /* for what needs no person */
 #define STOP_AGAIN_MS 200
-#define STOP_TRIES 15 /* after that a device is given up */
+#define STOP_MS 3000 /* after that a device is given up */
 
 struct Device
 {
@@ -187,6 +187,10 @@ task_main (gpointer data)
 static gboolean
 on_tick (gpointer data)
 {
+  Task *task = data;
+
+  if (!g_atomic_int_get (&task->done))
+    fido_dev_cancel (task->device->fido);
   return G_SOURCE_CONTINUE;
 }
 
@@ -199,17 +203,19 @@ on_late (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* A device that was told to stop before it had begun has not heard it: it is told again. */
+/*
+ * A device that was told to stop before it had begun has not heard it: it is told again.  What else
+ * wakes the main loop, a key that is held down for one, takes nothing of its time.
+ */
 static void
 task_stop (Task *task)
 {
-  guint tick = g_timeout_add (STOP_AGAIN_MS, on_tick, NULL);
+  const gint64 end = g_get_monotonic_time () + STOP_MS * G_TIME_SPAN_MILLISECOND;
+  guint tick = g_timeout_add (STOP_AGAIN_MS, on_tick, task);
 
-  for (guint i = 0; i < STOP_TRIES && !g_atomic_int_get (&task->done); i++)
-    {
-      fido_dev_cancel (task->device->fido);
-      g_main_context_iteration (NULL, TRUE);
-    }
+  fido_dev_cancel (task->device->fido);
+  while (!g_atomic_int_get (&task->done) && g_get_monotonic_time () < end)
+    g_main_context_iteration (NULL, TRUE);
   g_source_remove (tick);
 }
 
@@ -255,7 +261,7 @@ device_run (Device *device,
   task->data = data;
   task->unref = unref;
   /* The time is kept here, where the device can be told that it is over; the library only gives up. */
-  fido_dev_set_timeout (device->fido, (int) device->touch_ms + STOP_TRIES * STOP_AGAIN_MS);
+  fido_dev_set_timeout (device->fido, (int) device->touch_ms + STOP_MS);
   thread = g_thread_new ("security-key", task_main, g_atomic_rc_box_acquire (task));
   code = task_wait (task, left, left_data);
   if (g_atomic_int_get (&task->done))
