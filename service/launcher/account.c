@@ -9,6 +9,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 
+#include "service/launcher/look.h"
 #include "service/launcher/unit.h"
 
 #include <errno.h>
@@ -77,19 +78,42 @@ group_read (gid_t gid, struct group *out, char **out_buffer)
 
 /*
  * A group's entry does not name those whose own group it is.  Where a directory of users does not
- * say whom it knows, they are not found.
+ * say whom it knows, or is not there at all, they are not found; where it breaks off, that is an
+ * error.  What errno is with an entry says nothing.
  */
 static gboolean
-is_others_group (const struct passwd *user)
+find_other (const struct passwd *user, gboolean *out_found, GError **error)
 {
   const struct passwd *entry = NULL;
-  gboolean found = FALSE;
+  int number = 0;
 
   setpwent ();
-  while (!found && (entry = getpwent ()) != NULL)
-    found = entry->pw_gid == user->pw_gid && entry->pw_uid != user->pw_uid;
+  do
+    {
+      look_goes_on ();
+      errno = 0;
+      entry = getpwent ();
+      number = errno;
+    }
+  while (entry != NULL && (entry->pw_gid != user->pw_gid || entry->pw_uid == user->pw_uid));
   endpwent ();
-  return found;
+  if (entry == NULL && number != 0 && number != ENOENT)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
+                         "nothing is started as %s: whether its group is another user's own, too, "
+                         "is not known, the list of users breaks off: %s",
+                         user->pw_name, g_strerror (number));
+  *out_found = entry != NULL;
+  return TRUE;
+}
+
+static gboolean
+check_others (const struct passwd *user, GError **error)
+{
+  gboolean found = TRUE;
+
+  if (!find_other (user, &found, error))
+    return FALSE;
+  return !found || refuse (error, user->pw_name, "its group is another user's own, too");
 }
 
 /* Its group is nobody else's. */
@@ -106,8 +130,7 @@ check_group (const struct passwd *user, GError **error)
   for (guint i = 0; entry.gr_mem[i] != NULL; i++)
     if (strcmp (entry.gr_mem[i], user->pw_name) != 0)
       return refuse (error, user->pw_name, "its group has other members");
-  return !is_others_group (user) ||
-         refuse (error, user->pw_name, "its group is another user's own, too");
+  return TRUE;
 }
 
 static gboolean
@@ -147,5 +170,6 @@ account_check (uid_t uid, uid_t owner, const char *prefix, const char *agent, GE
     return refuse (error, entry.pw_name,
                    "it is neither called agent- and the agent's name, nor is its home that of the "
                    "agent's commands");
-  return check_group (&entry, error) && check_groups (&entry, error);
+  return check_group (&entry, error) && check_groups (&entry, error) &&
+         check_others (&entry, error);
 }

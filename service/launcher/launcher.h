@@ -21,7 +21,7 @@ typedef struct
   PolicySource policy;
   guint authorise_seconds;   /* how long polkit may take without a person */
   guint interactive_seconds; /* and with one */
-  guint look_seconds;        /* how long the file systems of homes and shares may take */
+  guint look_seconds;        /* without a word of homes, shares or users: look.h */
   guint start_seconds;       /* how long systemd may take */
   guint again_seconds;       /* after which it is told once more what it has not answered */
   guint idle_seconds;

@@ -22,9 +22,14 @@
 /* What an answer begins with: a byte of what was found follows, or an error's code and message. */
 #define TAG_FOUND 'f'
 #define TAG_REFUSED 'r'
+#define TAG_GOES_ON 'g' /* before all that, each for itself: there is more to look at */
 
 /* Children that were given up and have not ended: how many, by the uid that each was for. */
 static GHashTable *left_behind;
+
+/* Of the child. */
+static int answer_fd = -1;
+static gint64 last_word;
 
 struct Look
 {
@@ -32,7 +37,8 @@ struct Look
   GPid pid;
   uid_t uid;
   gboolean is_told; /* the child has said all of it, and ends */
-  guint source, timer;
+  guint source, timer, seconds;
+  gint64 end;
   char answer[ANSWER_MAX];
   gsize len;
   LookDone done;
@@ -106,10 +112,26 @@ on_late (gpointer data)
   g_autoptr (GError) error = NULL;
 
   look->timer = 0;
-  us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
-                "a file system of the owner's, or a directory of users, does not answer");
+  if (g_get_monotonic_time () < look->end)
+    us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                  "a file system of the owner's, or a directory of users, does not answer");
+  else
+    us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                  "the list of users is too long to be looked at in %u seconds",
+                  look->seconds * LOOK_TIMES);
   look_end (look, -1, error);
   return G_SOURCE_REMOVE;
+}
+
+/* Has it wait for the next word, but not beyond the end of all. */
+static void
+look_wait (Look *look)
+{
+  const gint64 left = (look->end - g_get_monotonic_time ()) / G_TIME_SPAN_MILLISECOND;
+
+  g_clear_handle_id (&look->timer, g_source_remove);
+  look->timer =
+      g_timeout_add ((guint) CLAMP (left + 1, 0, (gint64) look->seconds * 1000), on_late, look);
 }
 
 /* The child is done, and has said all of it. */
@@ -130,6 +152,21 @@ look_read (Look *look)
   look_end (look, answer, error);
 }
 
+/* Words that it goes on come first; whatever else they are taken for is no answer. */
+static void
+take_words (Look *look)
+{
+  gsize n = 0;
+
+  while (n < look->len && look->answer[n] == TAG_GOES_ON)
+    n++;
+  if (n == 0)
+    return;
+  look->len -= n;
+  memmove (look->answer, look->answer + n, look->len);
+  look_wait (look);
+}
+
 static gboolean
 on_answer (int fd, GIOCondition condition, gpointer data)
 {
@@ -139,7 +176,10 @@ on_answer (int fd, GIOCondition condition, gpointer data)
   if (n < 0 && (errno == EINTR || errno == EAGAIN))
     return G_SOURCE_CONTINUE;
   if (n > 0)
-    look->len += (gsize) n;
+    {
+      look->len += (gsize) n;
+      take_words (look);
+    }
   if (n > 0 && look->len < sizeof look->answer)
     return G_SOURCE_CONTINUE;
   look->source = 0;
@@ -210,9 +250,25 @@ look_ask (const LookQuestion *question, int fd)
     kept[i + 1] = question->fds[i];
   if (question->n_fds > LOOK_FDS_MAX || !close_others (kept, question->n_fds + 1))
     _exit (1);
+  answer_fd = fd;
+  last_word = g_get_monotonic_time ();
   answer = question->ask (question->data, &error);
   len = write_answer (text, sizeof text, answer, error);
   _exit (write (fd, text, len) < 0 ? 1 : 0);
+}
+
+void
+look_goes_on (void)
+{
+  const char word = TAG_GOES_ON;
+  const gint64 now = answer_fd >= 0 ? g_get_monotonic_time () : 0;
+
+  if (answer_fd < 0 || now - last_word < G_TIME_SPAN_SECOND)
+    return;
+  last_word = now;
+  /* Nobody may read it any more: then this process has been killed, or is about to be. */
+  if (write (answer_fd, &word, 1) < 0)
+    _exit (1);
 }
 
 Look *
@@ -247,6 +303,9 @@ look_begin (const LookQuestion *question, LookDone done, gpointer data, GError *
   look->done = done;
   look->data = data;
   look->source = g_unix_fd_add (look->fd, G_IO_IN | G_IO_HUP | G_IO_ERR, on_answer, look);
-  look->timer = g_timeout_add_seconds (question->seconds, on_late, look);
+  look->seconds = question->seconds;
+  look->end =
+      g_get_monotonic_time () + (gint64) question->seconds * LOOK_TIMES * G_TIME_SPAN_SECOND;
+  look_wait (look);
   return look;
 }

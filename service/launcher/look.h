@@ -14,6 +14,7 @@ typedef struct Look Look;
 
 #define LOOK_FDS_MAX 8
 #define LOOK_LEFT_MAX 4 /* children for one uid that were given up and do not end */
+#define LOOK_TIMES 6    /* as long as it may take without a word, all in all */
 
 typedef struct
 {
@@ -23,7 +24,7 @@ typedef struct
   const int *fds; /* all that the child keeps besides standard input, output and error */
   guint n_fds;
   uid_t uid;     /* whom it is for */
-  guint seconds; /* after which it is killed, and what it looks at unreachable */
+  guint seconds; /* without a word after which it is killed, and what it looks at unreachable */
 } LookQuestion;
 
 /* Called once, unless the look is cancelled: @answer is of the question, or -1 with @error,
@@ -37,6 +38,10 @@ typedef void (*LookDone) (int answer, const GError *error, gpointer data);
  * uid has left too many behind.
  */
 Look *look_begin (const LookQuestion *question, LookDone done, gpointer data, GError **error);
+
+/* look_goes_on: for the child, in what may be long: it is not stuck.  Says so once a second; does
+ * nothing elsewhere. */
+void look_goes_on (void);
 
 /* look_cancel: @done is not called. */
 void look_cancel (Look *look);

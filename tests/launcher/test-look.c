@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A look at files that may never end: what comes of it, and that nobody waits for it. */
+/*
+ * A look at files that may never end: what comes of it, and that nobody waits for it.  Where it
+ * matters how long it takes, the clock is the test's own.
+ */
 #include "service/launcher/look.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
 
+#include <glib-unix.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +21,36 @@ typedef struct
   int answer;
   GError *error;
 } Outcome;
+
+/* While a test has a clock of its own: what a child may take is noted, and never over before its
+ * end. */
+static struct
+{
+  gint64 now;      /* 0: the clock is the system's */
+  guint waits[20]; /* milliseconds */
+  guint n_waits;
+} own;
+
+gint64 __real_g_get_monotonic_time (void);
+gint64 __wrap_g_get_monotonic_time (void);
+guint __real_g_timeout_add (guint ms, GSourceFunc function, gpointer data);
+guint __wrap_g_timeout_add (guint ms, GSourceFunc function, gpointer data);
+
+gint64
+__wrap_g_get_monotonic_time (void)
+{
+  return own.now != 0 ? own.now : __real_g_get_monotonic_time ();
+}
+
+guint
+__wrap_g_timeout_add (guint ms, GSourceFunc function, gpointer data)
+{
+  if (own.now == 0)
+    return __real_g_timeout_add (ms, function, data);
+  g_assert_cmpuint (own.n_waits, <, G_N_ELEMENTS (own.waits));
+  own.waits[own.n_waits++] = ms;
+  return __real_g_timeout_add (ms > 1 ? 600 * 1000 : ms, function, data);
+}
 
 static void
 on_done (int answer, const GError *error, gpointer data)
@@ -277,6 +311,109 @@ test_keeps_nothing (void)
   close (told[1]);
 }
 
+typedef struct
+{
+  int child[2]; /* where it writes a byte for each word, and reads one to go on */
+  int go_on;    /* ours */
+  guint words;
+} List;
+
+/* Says that it goes on, each second of its own clock. */
+static int
+go_on (gpointer data, GError **error)
+{
+  const List *list = data;
+  char byte = 0;
+
+  for (guint i = 0; i < list->words; i++)
+    {
+      own.now += G_USEC_PER_SEC;
+      look_goes_on ();
+      if (write (list->child[0], "s", 1) != 1 || read (list->child[1], &byte, 1) != 1)
+        return -1;
+    }
+  return 7;
+}
+
+/* 15 seconds after each word the child has another, unless it is to be late. */
+static gboolean
+on_said (int fd, GIOCondition condition, gpointer data)
+{
+  const List *list = data;
+  char byte = 0;
+
+  g_assert_cmpint (read (fd, &byte, 1), ==, 1);
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  own.now += 15 * G_USEC_PER_SEC;
+  if (own.waits[own.n_waits - 1] > 1)
+    g_assert_cmpint (write (list->go_on, "g", 1), ==, 1);
+  return G_SOURCE_CONTINUE;
+}
+
+/* Of a child that has @words to say, where 20 seconds are waited for each. */
+static void
+look_at_list (guint words, Outcome *out)
+{
+  int said[2] = { -1, -1 }, on[2] = { -1, -1 };
+  List list = { .words = 0 };
+  const LookQuestion question = {
+    .ask = go_on, .data = &list, .fds = list.child, .n_fds = 2, .seconds = 20
+  };
+  g_autoptr (GError) error = NULL;
+  guint source = 0;
+
+  g_assert_cmpint (pipe (said), ==, 0);
+  g_assert_cmpint (pipe (on), ==, 0);
+  list = (List){ { said[1], on[0] }, on[1], words };
+  own.n_waits = 0;
+  own.now = 1;
+  source = g_unix_fd_add (said[0], G_IO_IN, on_said, &list);
+  look_begin (&question, on_done, out, &error);
+  g_assert_no_error (error);
+  while (!out->is_done)
+    g_main_context_iteration (NULL, TRUE);
+  own.now = 0;
+  g_source_remove (source);
+  for (guint i = 0; i < 2; i++)
+    {
+      close (said[i]);
+      close (on[i]);
+    }
+}
+
+/* What is long and goes on is waited for. */
+static void
+test_goes_on (void)
+{
+  Outcome outcome = { 0 };
+
+  look_goes_on (); /* in no child: nothing */
+  look_at_list (5, &outcome);
+  g_assert_no_error (outcome.error);
+  g_assert_cmpint (outcome.answer, ==, 7);
+  g_assert_cmpuint (own.n_waits, ==, 6);
+  for (guint i = 0; i < own.n_waits; i++)
+    g_assert_cmpuint (own.waits[i], ==, 20000);
+}
+
+/* But not for ever. */
+static void
+test_too_long (void)
+{
+  Outcome outcome = { 0 };
+
+  look_at_list (15, &outcome);
+  g_assert_cmpint (outcome.answer, ==, -1);
+  g_assert_true (us_error_has_reason (outcome.error, US_REASON_UNREACHABLE));
+  g_assert_nonnull (strstr (outcome.error->message, "too long"));
+  g_assert_cmpuint (own.n_waits, ==, 10);
+  g_assert_cmpuint (own.waits[7], ==, 20000);
+  g_assert_cmpuint (own.waits[8], ==, 15001);
+  g_assert_cmpuint (own.waits[9], ==, 1);
+  g_clear_error (&outcome.error);
+}
+
 static void
 test_cancelled (void)
 {
@@ -296,6 +433,8 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher-look/no-answer", test_no_answer);
   g_test_add_func ("/launcher-look/nothing", test_nothing);
   g_test_add_func ("/launcher-look/hangs", test_hangs);
+  g_test_add_func ("/launcher-look/goes-on", test_goes_on);
+  g_test_add_func ("/launcher-look/too-long", test_too_long);
   g_test_add_func ("/launcher-look/keeps-nothing", test_keeps_nothing);
   g_test_add_func ("/launcher-look/left-behind", test_left_behind);
   g_test_add_func ("/launcher-look/cancelled", test_cancelled);
