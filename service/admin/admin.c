@@ -7,6 +7,7 @@
 
 #include "dbus/names.h"
 #include "service/admin/member.h"
+#include "service/admin/receive.h"
 #include "service/passkey/passkey.h"
 
 /* Of one call: nothing is longer than what a new passkey says. */
@@ -18,6 +19,13 @@ is_busy (gpointer data)
   const AdminState *state = data;
 
   return enrolments_open (state->enrolments) > 0;
+}
+
+/* A caller may take his time, and systemd waits for the end of this process. */
+static void
+ends (gpointer data)
+{
+  receive_end_all ();
 }
 
 int
@@ -35,6 +43,7 @@ admin_run (const AdminConfig *config)
     .interactive_seconds = config->interactive_seconds,
     .idle_seconds = config->idle_seconds,
     .busy = is_busy,
+    .ends = ends,
     .data = &state,
   };
   g_autoptr (GError) error = NULL;

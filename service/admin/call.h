@@ -18,6 +18,7 @@ typedef struct
 typedef struct
 {
   AdminState *state;
+  MechanismCall *given; /* to be deferred */
   GVariant *body;     /* of the member's signature */
   GUnixFDList *fds;   /* (nullable) */
   const char *sender; /* unique name */
@@ -26,7 +27,7 @@ typedef struct
 
 /*
  * A handler: checks the values, does it, and returns the body of the reply, floating; NULL with a
- * US_ERROR otherwise.
+ * US_ERROR otherwise, or without one where it has deferred the call.
  */
 typedef GVariant *(*AdminHandler) (const AdminCall *call, GError **error);
 

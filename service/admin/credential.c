@@ -9,24 +9,22 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/admin/encrypt.h"
-#include "service/mechanism/option.h"
+#include "service/admin/receive.h"
 #include "service/admin/systemd.h"
-#include "service/base/clock.h"
 #include "service/base/fd.h"
 #include "service/base/file.h"
 #include "service/base/memfd.h"
+#include "service/mechanism/option.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gunixfdlist.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define CREDENTIAL_MAX (1024 * 1024)
-#define READ_SECONDS 5
 
 /* Where the parts of one credential are. */
 typedef struct
@@ -170,63 +168,73 @@ descriptor_check (int fd, gboolean *out_is_pipe, GError **error)
                        CREDENTIAL_MAX);
 }
 
-/* Reads to the end, within a few seconds. */
+/* Of a sealed memfd, which is all there. */
 static Secret *
-secret_receive (int fd, gboolean is_pipe, GError **error)
+secret_read (int fd, GError **error)
 {
-  g_autoptr (Secret) buffer = secret_new (CREDENTIAL_MAX + 1);
-  guint64 deadline = clock_boottime () + READ_SECONDS * (guint64) G_USEC_PER_SEC;
-  gsize len = 0;
-  ssize_t got = -1;
+  g_autoptr (Secret) secret = NULL;
+  gsize size = 0, len = 0;
 
-  if (buffer == NULL)
+  if (!memfd_check (fd, CREDENTIAL_MAX, &size, error) ||
+      !receive_check_size (size, CREDENTIAL_MAX, error))
+    return NULL;
+  secret = secret_new (size);
+  while (secret != NULL && len < size)
     {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot lock memory");
+      ssize_t got = pread (fd, secret_data (secret) + len, size - len, (off_t) len);
+
+      if (got > 0)
+        len += (gsize) got;
+      else if (got == 0 || errno != EINTR)
+        break;
+    }
+  if (secret == NULL || len < size)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s",
+                    secret == NULL ? "cannot lock memory" : "\"secret\" cannot be read");
       return NULL;
     }
-  while (len <= CREDENTIAL_MAX && got != 0)
-    {
-      struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-      guint64 now = clock_boottime ();
+  return g_steal_pointer (&secret);
+}
 
-      int ready = now < deadline ? poll (&poll_fd, 1, (int) ((deadline - now) / 1000 + 1)) : 0;
+static GVariant *
+secret_set (const AdminState *state, GVariant *body, Secret *secret, GError **error)
+{
+  const AdminConfig *config = state->config;
+  const char *module = NULL, *name = NULL;
+  g_autoptr (GBytes) encrypted = NULL;
+  g_auto (Place) place = { 0 };
 
-      if (ready < 0 && errno == EINTR)
-        continue; /* nothing is known to be there: a read could wait for ever */
-      if (ready == 0)
-        {
-          us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                        "\"secret\" did not end within %d seconds", READ_SECONDS);
-          return NULL;
-        }
-      got = is_pipe ? read (fd, secret_data (buffer) + len, CREDENTIAL_MAX + 1 - len)
-                    : pread (fd, secret_data (buffer) + len, CREDENTIAL_MAX + 1 - len, (off_t) len);
-      if (got < 0 && errno != EINTR && errno != EAGAIN)
-        {
-          us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                        "\"secret\" cannot be read: %s", g_strerror (errno));
-          return NULL;
-        }
-      len += got > 0 ? (gsize) got : 0;
-    }
-  if (len == 0 || len > CREDENTIAL_MAX)
-    {
-      us_error_set (error, US_ERROR_INVALID_ARGUMENT,
-                    len == 0 ? US_REASON_BAD_VALUE : US_REASON_TOO_LARGE,
-                    "\"secret\" must have 1 to %d bytes", CREDENTIAL_MAX);
-      return NULL;
-    }
-  return secret_new_from (secret_data (buffer), len);
+  g_variant_get (body, "(&s&sh)", &module, &name, NULL);
+  if (!place_find (config, module, name, &place, error))
+    return NULL;
+  encrypted = encrypt_credential (config->encrypt, name, secret, error);
+  if (encrypted == NULL || !credential_store (config, &place, encrypted, error) ||
+      !drop_in_store (config, &place, name, error))
+    return NULL;
+  systemd_unit_changed (state->bus, place.unit);
+  return g_variant_new ("()");
+}
+
+static void
+on_received (Secret *secret, const GError *error, gpointer data)
+{
+  MechanismCall *given = data;
+  g_autoptr (GError) local = NULL;
+  GVariant *reply = NULL;
+
+  if (secret != NULL)
+    reply = secret_set (mechanism_data (given->mechanism), given->body, secret, &local);
+  mechanism_call_answer (given, reply, NULL, error != NULL ? error : local);
 }
 
 GVariant *
 handle_set_credential (const AdminCall *call, GError **error)
 {
-  const AdminConfig *config = call->state->config;
   const char *module = NULL, *name = NULL;
-  g_autoptr (GBytes) encrypted = NULL;
   g_autoptr (Secret) secret = NULL;
   g_auto (Place) place = { 0 };
+  ReceivePipe pipe = { 0 };
   gint32 handle = -1;
   gboolean is_pipe = FALSE;
   int fd = -1;
@@ -239,17 +247,22 @@ handle_set_credential (const AdminCall *call, GError **error)
       return NULL;
     }
   fd = g_unix_fd_list_peek_fds (call->fds, NULL)[handle];
-  if (!place_find (config, module, name, &place, error) || !descriptor_check (fd, &is_pipe, error))
+  if (!place_find (call->state->config, module, name, &place, error) ||
+      !descriptor_check (fd, &is_pipe, error))
     return NULL;
-  secret = secret_receive (fd, is_pipe, error);
-  if (secret == NULL)
-    return NULL;
-  encrypted = encrypt_credential (config->encrypt, name, secret, error);
-  if (encrypted == NULL || !credential_store (config, &place, encrypted, error) ||
-      !drop_in_store (config, &place, name, error))
-    return NULL;
-  systemd_unit_changed (call->state->bus, place.unit);
-  return g_variant_new ("()");
+  if (!is_pipe)
+    {
+      secret = secret_read (fd, error);
+      return secret != NULL ? secret_set (call->state, call->body, secret, error) : NULL;
+    }
+  pipe = (ReceivePipe){ .fd = fd,
+                        .bus = call->state->bus,
+                        .sender = call->sender,
+                        .max = CREDENTIAL_MAX,
+                        .seconds = call->state->config->receive_seconds };
+  if (receive_begin (&pipe, on_received, call->given, error))
+    mechanism_call_defer (call->given);
+  return NULL;
 }
 
 /* Removes a file, so that no loss of power brings it back; @out_gone says whether there was one. */

@@ -36,6 +36,7 @@ handle (MechanismCall *call, GError **error)
 {
   const AdminMember *member = (const AdminMember *) call->member;
   const AdminCall handed = { .state = mechanism_data (call->mechanism),
+                             .given = call,
                              .body = call->body,
                              .fds = call->fds,
                              .sender = call->sender,

@@ -2,6 +2,7 @@
 /*
  * undersign-admin with the paths and times of a test:
  *   daemon ADDRESS FOLDER ENCRYPT AUTHORISE-SECONDS ENROLMENT-SECONDS IDLE-SECONDS
+ *     RECEIVE-SECONDS
  * where FOLDER has all that an installation has elsewhere, owned by the user of the test.
  */
 #include "service/admin/admin.h"
@@ -13,7 +14,7 @@
 int
 main (int argc, char **argv)
 {
-  const char *folder = argc == 7 ? argv[2] : "";
+  const char *folder = argc == 8 ? argv[2] : "";
   g_autofree char *executor = g_build_filename (folder, "executor.sock", NULL);
   g_autofree char *credentials = g_build_filename (folder, "credentials", NULL);
   g_autofree char *units = g_build_filename (folder, "units", NULL);
@@ -29,7 +30,7 @@ main (int argc, char **argv)
     .policy = { .data_dir = data, .config_dir = config, .module_dir = modules, .owner = getuid () },
   };
 
-  if (argc != 7)
+  if (argc != 8)
     return 2;
   admin.address = argv[1];
   admin.encrypt = argv[3];
@@ -37,6 +38,7 @@ main (int argc, char **argv)
   admin.interactive_seconds = (guint) atoi (argv[4]);
   admin.enrolment_seconds = (guint) atoi (argv[5]);
   admin.idle_seconds = (guint) atoi (argv[6]);
+  admin.receive_seconds = (guint) atoi (argv[7]);
   signal (SIGPIPE, SIG_IGN);
   return admin_run (&admin);
 }

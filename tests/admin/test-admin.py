@@ -5,11 +5,15 @@
 usage: test-admin.py DAEMON EXECUTOR [TEST…]   (the two programs of this folder)
 """
 
+import fcntl
 import os
 import queue
 import re
+import select
 import stat
+import struct
 import sys
+import termios
 import threading
 import time
 import unittest
@@ -29,6 +33,7 @@ from undersign_test import private_bus, tap, world  # noqa: E402
 NAME, PATH = "org.undersign1.Admin", "/org/undersign1/Admin"
 ROOT = os.path.join(HERE, "../..")
 DAEMON, EXECUTOR = sys.argv[1:3]
+MIB = 1024 * 1024
 ENCRYPT = """#!/bin/sh
 printf '%s\\n' "$@" > {folder}/arguments
 tr '\\0' '\\n' < /proc/$$/environ > {folder}/environment
@@ -53,6 +58,11 @@ CALLS = {
     "PruneAudit": ("(s)", ("2026-01-02T03:04:05Z",)),
     "Status": (None, None),
 }
+
+
+def unread(fd):
+    """How much is in a pipe."""
+    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
 
 
 class Caller:
@@ -84,7 +94,7 @@ class Caller:
 class Base(private_bus.BusTest):
     checked = ("daemon",)
     # Nothing is to time out but where a test says so, on the slowest machine.
-    authorise_seconds, enrolment_seconds, idle_seconds = 120, 600, 600
+    authorise_seconds, enrolment_seconds, idle_seconds, receive_seconds = 120, 600, 600, 600
     polkit = True
 
     def setUp(self):
@@ -106,7 +116,7 @@ class Base(private_bus.BusTest):
     def start_daemon(self, ready):
         return self.start("daemon", [DAEMON, self.address, self.folder, f"{self.folder}/encrypt",
                                      str(self.authorise_seconds), str(self.enrolment_seconds),
-                                     str(self.idle_seconds)], ready)
+                                     str(self.idle_seconds), str(self.receive_seconds)], ready)
 
     def mock(self, member, signature, value):
         """Tells the mock of polkit what to do."""
@@ -266,7 +276,7 @@ class Share(Base):
             caller.call("Halt", "(s)", ("x",), timeout=120)
             answers.put(raw.BusError("", "it was allowed"))
         except raw.BusError as error:
-            answers.put(error)
+            answers.put(error.with_traceback(None))  # whose frames hold the message and its pipe
 
 
 class NoPolkit(Base):
@@ -480,7 +490,7 @@ class EnrolmentEnds(Enrolling):
         self.assertFalse(any(line.startswith("32 ") for line in self.handed_over()))
 
 
-class Credentials(Base):
+class Storing(Base):
     SECRET = b"hunter2 and a long one"
 
     def setUp(self):
@@ -499,6 +509,8 @@ class Credentials(Base):
             if not close:
                 os.close(write)
 
+
+class Credentials(Storing):
     def test_it_is_stored(self):
         self.put(self.SECRET)
         path = f"{self.folder}/credentials/undersign-mail.work-smtp"
@@ -547,10 +559,96 @@ class Credentials(Base):
         self.caller.call("SetCredential", "(ssh)", ("mail", "work-smtp", 0), fds=[fd])
         os.close(fd)
 
-    def test_a_pipe_that_never_ends(self):
-        with self.assertRaises(raw.BusError) as caught:
-            self.put(self.SECRET, close=False)
-        self.assertIn("did not end", caught.exception.text)
+    def test_too_large(self):
+        """As a pipe, which tells its size when it has been read."""
+        for size, reason in ((MIB, None), (MIB + 1, "too-large")):
+            read, write = os.pipe()
+            writer = threading.Thread(target=self.write_all, args=(write, bytes(size)), daemon=True)
+            writer.start()
+            if reason is None:
+                self.caller.call("SetCredential", "(ssh)", ("mail", "work-smtp", 0), fds=[read])
+            else:
+                self.refused("InvalidArgument", reason, "SetCredential", "(ssh)",
+                             ("mail", "other", 0), fds=[read])
+            os.close(read)
+            writer.join(60)
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), ["undersign-mail.work-smtp"])
+
+    @staticmethod
+    def write_all(fd, data):
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+        except BrokenPipeError:
+            pass
+
+    def begin(self, caller, name):
+        """A pipe that the daemon is reading and that is not at its end; and what comes of it."""
+        read, write = os.pipe()
+        answers = queue.Queue()
+        threading.Thread(target=self.answer, args=(caller, name, read, answers), daemon=True).start()
+        os.write(write, self.SECRET)
+        world.wait_until(lambda: unread(read) == 0, "the daemon reads")
+        os.close(read)
+        return write, answers
+
+    @staticmethod
+    def answer(caller, name, fd, answers):
+        try:
+            answers.put(caller.call("SetCredential", "(ssh)", ("mail", name, 0), fds=[fd]))
+        except (raw.BusError, GLib.Error) as error:
+            answers.put(error.with_traceback(None))  # whose frames hold the message and its pipe
+
+    def test_a_slow_pipe_keeps_nobody_waiting(self):
+        self.allow("set-credential", "halt")
+        write, answers = self.begin(Caller(self.address), "slow")
+        self.caller.call("Halt", "(s)", ("now",), timeout=60)
+        self.put(b"quick")
+        self.assertTrue(answers.empty())
+        self.assertEqual(self.read("credentials/undersign-mail.work-smtp"), "encrypted:5\n")
+        os.write(write, b"the rest")
+        os.close(write)
+        self.assertEqual(answers.get(timeout=60), ())
+        self.assertEqual(self.read("credentials/undersign-mail.slow"),
+                         f"encrypted:{len(self.SECRET) + 8}\n")
+
+    def test_the_end_waits_for_no_pipe(self):
+        write, answers = self.begin(Caller(self.address), "slow")
+        self.daemon.terminate()
+        self.assertEqual(answers.get(timeout=60).reason, "unreachable")
+        self.assertEqual(self.daemon.wait(60), 0)
+        os.close(write)
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
+
+    def test_so_many_pipes_are_read(self):
+        begun = [self.begin(Caller(self.address), f"s{i}") for i in range(4)]
+        error = self.refused("LimitExceeded", "limit", "SetCredential", "(ssh)", ("mail", "s4", 0),
+                             fds=[self.closed_pipe()])
+        self.assertIn("4 secrets", error.text)
+        for write, answers in begun:
+            os.close(write)
+            self.assertEqual(answers.get(timeout=60), ())
+        self.put(self.SECRET)
+        self.assertEqual(len(os.listdir(f"{self.folder}/credentials")), 5)
+
+    def closed_pipe(self):
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        os.write(write, self.SECRET)
+        os.close(write)
+        return read
+
+    def test_the_caller_leaves(self):
+        """The daemon lets go of the pipe then, and stores nothing."""
+        other = Caller(self.address)
+        write, _ = self.begin(other, "gone")
+        other.bus.close_sync(None)
+        watch = select.poll()
+        watch.register(write, 0)
+        self.assertEqual(watch.poll(20000), [(write, select.POLLERR)])
+        os.close(write)
+        self.put(self.SECRET)
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), ["undersign-mail.work-smtp"])
 
     def test_no_such_module(self):
         for module in ("http", "mail.so"):
@@ -579,6 +677,15 @@ class Credentials(Base):
             self.put(self.SECRET)
         self.assertEqual(caught.exception.name, raw.ERROR + "Unavailable")
         self.assertIn("No such file", caught.exception.text)
+
+
+class CredentialLate(Storing):
+    receive_seconds = 2
+
+    def test_a_pipe_that_never_ends(self):
+        with self.assertRaises(raw.BusError) as caught:
+            self.put(self.SECRET, close=False)
+        self.assertIn("did not end", caught.exception.text)
 
 
 class Idle(Base):
