@@ -32,10 +32,12 @@ struct Ledger
 
 /* --- query.c: prepared statements --- */
 
+#define QUERY_MAX 32 /* that are used at a time */
+
 /*
  * query_new: prepares @sql and binds what @format lists: s text (nullable), i gint64, b GBytes
- * (nullable), d a digest (nullable).  It is stepped before the next one of the same text is made: one
- * that is not under way is taken again, since to prepare one costs more than to run it.
+ * (nullable), d a digest (nullable).  One of that text that was ended is taken again, since to prepare one
+ * costs more than to run it; one that was not is its user's alone.
  */
 sqlite3_stmt *query_new (Ledger *ledger, GError **error, const char *sql, const char *format, ...);
 /* query_prepare: what query_new() will find; what cannot be prepared is refused when it is asked for. */

@@ -10,6 +10,13 @@
 
 #include <string.h>
 
+/* Those between query_new() and query_end(): nobody else has them until then, stepped or not. */
+static _Thread_local struct
+{
+  sqlite3_stmt *all[QUERY_MAX];
+  guint n;
+} taken;
+
 gboolean
 query_failed (Ledger *ledger, const char *what, GError **error)
 {
@@ -53,22 +60,34 @@ bind_one (sqlite3_stmt *query, int i, char letter, va_list *args)
     }
 }
 
+static gboolean
+query_is_taken (const sqlite3_stmt *query)
+{
+  for (guint i = 0; i < taken.n; i++)
+    if (taken.all[i] == query)
+      return TRUE;
+  return FALSE;
+}
+
 void
 query_end (sqlite3_stmt *query)
 {
+  for (guint i = 0; i < taken.n; i++)
+    if (taken.all[i] == query)
+      taken.all[i] = taken.all[--taken.n];
   /* what went wrong with it was said when it did */
   (void) sqlite3_reset (query);
   (void) sqlite3_clear_bindings (query);
 }
 
-/* query_kept: one of that text that has ended, or NULL. */
+/* query_kept: one of that text that nobody has, or NULL. */
 static sqlite3_stmt *
 query_kept (Ledger *ledger, const char *sql)
 {
   sqlite3_stmt *query = NULL;
 
   while ((query = sqlite3_next_stmt (ledger->db, query)) != NULL)
-    if (!sqlite3_stmt_busy (query) && strcmp (sqlite3_sql (query), sql) == 0)
+    if (!query_is_taken (query) && strcmp (sqlite3_sql (query), sql) == 0)
       return query;
   return NULL;
 }
@@ -88,19 +107,30 @@ query_forget_all (Ledger *ledger)
   sqlite3_stmt *query = NULL;
 
   while (ledger->db != NULL && (query = sqlite3_next_stmt (ledger->db, NULL)) != NULL)
-    sqlite3_finalize (query);
+    {
+      query_end (query);
+      sqlite3_finalize (query);
+    }
 }
 
 static sqlite3_stmt *
 query_new_va (Ledger *ledger, GError **error, const char *sql, const char *format, va_list *args)
 {
-  g_autoptr (sqlite3_stmt) query = query_kept (ledger, sql);
+  g_autoptr (sqlite3_stmt) query = NULL;
 
+  if (taken.n == QUERY_MAX)
+    {
+      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER, "%d statements are under way",
+                    QUERY_MAX);
+      return NULL;
+    }
+  query = query_kept (ledger, sql);
   if (query == NULL && sqlite3_prepare_v3 (ledger->db, sql, -1, 0, &query, NULL) != SQLITE_OK)
     {
       query_failed (ledger, "cannot prepare a statement", error);
       return NULL;
     }
+  taken.all[taken.n++] = query;
   g_assert (sqlite3_bind_parameter_count (query) == (int) strlen (format));
 
   for (int i = 0; format[i] != '\0'; i++)
