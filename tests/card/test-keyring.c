@@ -13,10 +13,12 @@
 #include "tests/card/once.h"
 #include "tests/card/software.h"
 
+#include <fcntl.h>
 #include <gio/gio.h>
 #include <libsecret/secret.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #define DAEMON "gnome-keyring-daemon"
@@ -641,6 +643,72 @@ test_unreadable (Fixture *fixture, gconstpointer data)
   g_assert_no_error (error);
 }
 
+/* --- asking --- */
+
+static struct
+{
+  char *folder;
+  gint asked, held; /* atomic: how often the person was, and while others had to wait */
+} question;
+
+/* In the connection's thread: what the keyring would ask the person for. */
+static GDBusMessage *
+on_question (GDBusConnection *bus, GDBusMessage *message, gboolean incoming, gpointer data)
+{
+  static const char *const questions[] = { "Unlock", "Prompt", NULL };
+  const char *member = g_dbus_message_get_member (message);
+  int fd = -1;
+
+  if (incoming || member == NULL || !g_strv_contains (questions, member))
+    return message;
+  g_atomic_int_inc (&question.asked);
+  fd = open (question.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) != 0)
+    g_atomic_int_inc (&question.held);
+  if (fd >= 0)
+    close (fd);
+  return message;
+}
+
+static void
+assert_asked_apart (void)
+{
+  g_assert_cmpint (g_atomic_int_get (&question.asked), >, 0);
+  g_assert_cmpint (g_atomic_int_get (&question.held), ==, 0);
+  g_atomic_int_set (&question.asked, 0);
+}
+
+/* No other process waits for who is asked to unlock the keyring: before signing, after the passphrase,
+ * for a removal and for a new one. */
+static void
+test_asked (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (Store) store = open_keyring ();
+  g_autoptr (Key) key = open_key (fixture);
+  g_autoptr (GError) sign = NULL, late = NULL, forget = NULL, new = NULL, error = NULL;
+  guint filter = 0;
+
+  question.folder = g_build_filename (fixture->folder, "passkeys", NULL);
+  fixture->passkey = test_key_enrol (key, NULL, &error);
+  g_assert_no_error (error);
+  filter = g_dbus_connection_add_filter (fixture->bus, on_question, NULL, NULL);
+  fixture->meanwhile = lock_meanwhile;
+  g_assert_cmpuint (test_key_sign (key, fixture->passkey, &late), ==, 0);
+  assert_failed (FALSE, late);
+  assert_asked_apart ();
+  g_assert_cmpuint (test_key_sign (key, fixture->passkey, &sign), ==, 0);
+  assert_failed (FALSE, sign);
+  assert_asked_apart ();
+  g_assert_false (key_forget (key, fixture->passkey->credential, &forget));
+  assert_failed (FALSE, forget);
+  assert_asked_apart ();
+  g_assert_null (test_key_enrol (key, NULL, &new));
+  assert_failed (FALSE, new);
+  assert_asked_apart ();
+  g_dbus_connection_remove_filter (fixture->bus, filter);
+  g_free (question.folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -670,6 +738,7 @@ main (int argc, char **argv)
   ADD ("meanwhile", test_meanwhile);
   ADD ("two-keyrings", test_two_keyrings);
   ADD ("unreadable", test_unreadable);
+  ADD ("asked", test_asked);
   result = g_test_run ();
   test_once_clear ();
   g_clear_object (&bus);

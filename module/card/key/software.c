@@ -31,6 +31,42 @@ typedef struct
   gpointer data;
 } SoftwareKey;
 
+/* Others are kept from the stores meanwhile. */
+typedef struct
+{
+  SoftwareKey *software;
+  int lock;
+} Hold;
+
+static void
+hold_clear (Hold *hold)
+{
+  if (hold->software != NULL && hold->software->keyring != NULL)
+    hold->software->keyring->asks_nobody = FALSE;
+  fd_clear (&hold->lock);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Hold, hold_clear)
+
+/*
+ * Whoever else wants the lock must not wait for a person who may have left: he is asked to unlock what
+ * is of that name before, and nobody is while it is held.
+ */
+static gboolean
+hold_begin (Hold *hold, SoftwareKey *software, GBytes *credential, GError **error)
+{
+  g_autofree char *name = stored_key_name (credential);
+  g_autoptr (GBytes) unlocked = NULL;
+
+  if (software->keyring != NULL)
+    unlocked = software->keyring->klass->load (software->keyring, name, NULL);
+  hold->software = software;
+  hold->lock = store_file_lock (software->file, error);
+  if (software->keyring != NULL)
+    software->keyring->asks_nobody = TRUE;
+  return hold->lock >= 0;
+}
+
 /* Finds one key.  NULL without an error where it is not held here. */
 static StoredKey *
 find (SoftwareKey *software, GBytes *credential, Store **out_store, GError **error)
@@ -259,11 +295,15 @@ save (Store *store, const StoredKey *stored, gboolean replace, GError **error)
   return store->klass->save (store, name, stored->label, bytes, replace, error);
 }
 
+/* Of a new id nobody else knows: the keyring, which may ask for its own passphrase, needs no lock. */
 static gboolean
 save_new (SoftwareKey *software, Store *store, const StoredKey *stored, GError **error)
 {
-  autofd lock = store_file_lock (software->file, error);
+  autofd lock = -1;
 
+  if (store == software->keyring)
+    return save (store, stored, FALSE, error);
+  lock = store_file_lock (software->file, error);
   return lock >= 0 && save (store, stored, FALSE, error);
 }
 
@@ -298,11 +338,11 @@ software_enrol (Key *key,
 static gboolean
 raise_counter (SoftwareKey *software, GBytes *credential, guint32 *out_counter, GError **error)
 {
-  autofd lock = store_file_lock (software->file, error);
+  g_auto (Hold) hold = { .lock = -1 };
   g_autoptr (StoredKey) stored = NULL;
   Store *store = NULL;
 
-  if (lock < 0)
+  if (!hold_begin (&hold, software, credential, error))
     return FALSE;
   stored = find_or_fail (software, credential, &store, error);
   if (stored == NULL)
@@ -370,13 +410,14 @@ static gboolean
 software_forget (Key *key, GBytes *credential, GError **error)
 {
   SoftwareKey *software = (SoftwareKey *) key;
-  autofd lock = store_file_lock (software->file, error);
+  g_auto (Hold) hold = { .lock = -1 };
+  const gboolean held = hold_begin (&hold, software, credential, error);
   g_autofree char *name = stored_key_name (credential);
   Store *stores[] = { software->keyring, software->file };
   g_autoptr (GError) failed = NULL;
   guint n = 0;
 
-  for (guint i = 0; lock >= 0 && i < G_N_ELEMENTS (stores); i++)
+  for (guint i = 0; held && i < G_N_ELEMENTS (stores); i++)
     {
       g_autoptr (GError) local = NULL;
 
@@ -389,10 +430,10 @@ software_forget (Key *key, GBytes *credential, GError **error)
     }
   if (failed != NULL)
     g_propagate_error (error, g_steal_pointer (&failed));
-  else if (lock >= 0 && n == 0)
+  else if (held && n == 0)
     store_absent (error);
   else
-    return lock >= 0;
+    return held;
   return FALSE;
 }
 

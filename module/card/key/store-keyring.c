@@ -74,6 +74,13 @@ refuse (GError **error, const char *why)
                        "cannot read from the keyring: %s", why);
 }
 
+/* The person is asked to unlock what is locked, but where nobody is to be. */
+static SecretSearchFlags
+may_unlock (const KeyringStore *store)
+{
+  return store->parent.asks_nobody ? SECRET_SEARCH_NONE : SECRET_SEARCH_UNLOCK;
+}
+
 static GList *
 find_all (KeyringStore *store, const char *name, SecretSearchFlags flags, GError **error)
 {
@@ -91,7 +98,7 @@ find_item (KeyringStore *store, const char *name, GError **error)
   g_autoptr (SecretItem) item = NULL;
   GError *local = NULL;
   GList *items =
-      find_all (store, name, SECRET_SEARCH_UNLOCK | SECRET_SEARCH_LOAD_SECRETS, &local);
+      find_all (store, name, may_unlock (store) | SECRET_SEARCH_LOAD_SECRETS, &local);
   const guint n = g_list_length (items);
 
   if (n > 0)
@@ -183,19 +190,26 @@ keyring_save (Store *base,
   return ok || wrap (local, "write to", error);
 }
 
+/* To remove what is locked, the keyring asks. */
+static gboolean
+may_remove (const KeyringStore *store, SecretItem *item)
+{
+  return !store->parent.asks_nobody || !secret_item_get_locked (item);
+}
+
 /* From whatever keyring; one that stays locked keeps what it has. */
 static gboolean
 keyring_remove (Store *base, const char *name, GError **error)
 {
   KeyringStore *store = (KeyringStore *) base;
   GError *local = NULL;
-  GList *items = find_all (store, name, SECRET_SEARCH_UNLOCK, &local), *left = NULL;
+  GList *items = find_all (store, name, may_unlock (store), &local), *left = NULL;
   gboolean ok = items != NULL;
 
   if (items == NULL && local == NULL)
     return store_absent (error);
   for (GList *at = items; ok && at != NULL; at = at->next)
-    ok = secret_item_delete_sync (at->data, NULL, &local);
+    ok = may_remove (store, at->data) && secret_item_delete_sync (at->data, NULL, &local);
   g_list_free_full (items, g_object_unref);
   if (ok)
     left = find_all (store, name, SECRET_SEARCH_NONE, &local);

@@ -33,6 +33,7 @@ typedef struct
 struct Store
 {
   const StoreClass *klass;
+  gboolean asks_nobody; /* what is locked stays so: others wait for the lock of the file store */
 };
 
 /*
@@ -47,7 +48,8 @@ Store *store_file_open (const char *path, GError **error);
 Store *store_keyring_open (void);
 
 /* store_file_lock: of a file store: one holder at a time, until the returned fd is closed; -1 with
- * an error.  Who saves or removes in any store holds it; what one that was killed left goes. */
+ * an error.  Who replaces or removes in any store, or saves in that one, holds it; what one that was killed
+ * left goes. */
 int store_file_lock (Store *store, GError **error);
 
 /* store_absent: FALSE with reason credential-unknown. */
