@@ -377,6 +377,20 @@ class Launcher(unittest.TestCase):
             self.assertEqual(screen.wait(), 129)
         self.run_ends(before)
 
+    def test_who_leaves_while_polkit_is_asked(self):
+        before = self.runs_of_launches()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(self.world.polkit.process.pid, signal.SIGSTOP)
+            try:
+                with launch("offboarding", "--", "true") as screen:
+                    world.wait_until(lambda: self.runs_of_launches() != before, "a run is opened")
+                    os.kill(screen.pid, number)
+                    self.assertEqual(screen.wait(), 1)
+                    self.assertIn("no-answer: ended before", screen.text)
+                self.assertEqual(self.runs_of_launches(), before)
+            finally:
+                os.kill(self.world.polkit.process.pid, signal.SIGCONT)
+
     def run_ends(self, before):
         """Nobody is there any more who could close it, so that the agent is had to."""
         world.wait_until(lambda: self.runs_of_launches() == before, "the run is closed", 120)

@@ -17,6 +17,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gunixfdlist.h>
+#include <glib-unix.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -27,6 +29,13 @@
 #define CLOSE_TIMEOUT 5000
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Agent, agent_stop)
+
+/* A person who leaves before the command begins: the run that was opened for it is closed first. */
+typedef struct
+{
+  GCancellable *cancellable;
+  guint sources[3];
+} Leaving;
 
 static gboolean
 bad_share (GError **error, const char *path, const char *why)
@@ -197,6 +206,48 @@ launcher_close_run (const Trust *trust, const char *run)
     g_printerr ("undersign: the run stays open: %s\n", error->message);
 }
 
+/* --- the launch --- */
+
+static gboolean
+on_leave (gpointer data)
+{
+  g_cancellable_cancel (data);
+  return G_SOURCE_CONTINUE;
+}
+
+/* What is ignored, as by nohup(1), stays so. */
+static void
+leaving_watch (Leaving *leaving)
+{
+  static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
+
+  G_STATIC_ASSERT (G_N_ELEMENTS (numbers) == G_N_ELEMENTS (leaving->sources));
+  leaving->cancellable = g_cancellable_new ();
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      struct sigaction now;
+
+      if (sigaction (numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        leaving->sources[i] = g_unix_signal_add (numbers[i], on_leave, leaving->cancellable);
+    }
+}
+
+static void
+leaving_clear (Leaving *leaving)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (leaving->sources); i++)
+    g_clear_handle_id (&leaving->sources[i], g_source_remove);
+  g_clear_object (&leaving->cancellable);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Leaving, leaving_clear)
+
+static void
+on_reply (GObject *source, GAsyncResult *result, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (result);
+}
+
 static gboolean
 take_reply (GVariant *reply, GUnixFDList *fds, Launched *out, GError **error)
 {
@@ -219,17 +270,29 @@ call_launch (GDBusConnection *bus,
              const LaunchWish *wish,
              GVariant *options,
              GUnixFDList *fds,
+             GCancellable *leaving,
              Launched *out,
              GError **error)
 {
   g_autoptr (GUnixFDList) out_fds = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GVariant) reply = NULL;
   GError *reason = NULL;
-  g_autoptr (GVariant) reply = g_dbus_connection_call_with_unix_fd_list_sync (
+
+  g_dbus_connection_call_with_unix_fd_list (
       bus, owner, US_LAUNCHER_OBJECT_PATH, US_INTERFACE_LAUNCHER, "Launch",
       g_variant_new ("(s^as@a{sv})", wish->agent, wish->command, options), G_VARIANT_TYPE ("(shh)"),
       G_DBUS_CALL_FLAGS_NO_AUTO_START | G_DBUS_CALL_FLAGS_ALLOW_INTERACTIVE_AUTHORIZATION,
-      LAUNCH_TIMEOUT, fds, &out_fds, NULL, &reason);
-
+      LAUNCH_TIMEOUT, fds, leaving, on_reply, &result);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  reply = g_dbus_connection_call_with_unix_fd_list_finish (bus, &out_fds, result, &reason);
+  if (g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    {
+      g_clear_error (&reason);
+      return us_error_set (error, US_ERROR_REFUSED, US_REASON_NO_ANSWER,
+                           "ended before the command had begun");
+    }
   if (reply == NULL)
     {
       us_error_propagate_bus (error, reason);
@@ -246,6 +309,7 @@ launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GErro
   g_autofree char *owner = NULL;
   g_autoptr (GVariant) given = NULL;
   g_autoptr (Agent) agent = NULL;
+  g_auto (Leaving) leaving = { 0 };
   GVariantDict options;
 
   if (bus == NULL)
@@ -261,6 +325,7 @@ launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GErro
       g_variant_dict_clear (&options);
       return FALSE;
     }
+  leaving_watch (&leaving);
   if (wish->run != NULL && !open_run (bus, trust, wish, &out->run, error))
     {
       g_variant_dict_clear (&options);
@@ -273,5 +338,5 @@ launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GErro
   if (owner == NULL)
     return FALSE;
   agent = agent_start ();
-  return call_launch (bus, owner, wish, given, fds, out, error);
+  return call_launch (bus, owner, wish, given, fds, leaving.cancellable, out, error);
 }
