@@ -230,9 +230,10 @@ class Roles(Denial):
         agent, other = self.peer(AGENT), self.peer(OTHER)
         agent.call(bus.REQUEST, "Watch", path=path)
         other.emit(agent.name, path, bus.REQUEST, "Changed", "(s)", ("done",))
-        with self.assertRaises(bus.BusError) as caught:
-            other.own_name(bus.SERVICE)
-        self.assertEqual(caught.exception.name, "org.freedesktop.DBus.Error.AccessDenied")
+        for name in (bus.SERVICE, bus.ADMIN, bus.LAUNCHER):
+            with self.assertRaises(bus.BusError) as caught:
+                other.own_name(name)
+            self.assertEqual(caught.exception.name, "org.freedesktop.DBus.Error.AccessDenied")
         self.assert_state(path, "pending")
 
     def test_the_caller_comes_before_the_body(self):

@@ -29,7 +29,6 @@ ROLES = (AGENT, OTHER, LEAD, OWNER, "nobody", "root")
 ADMIN_PATH, LAUNCHER_PATH = f"{bus.PATH}/Admin", f"{bus.PATH}/Launcher"
 # Those that have a name of their own.
 MECHANISMS = {bus.ADMIN: ADMIN_PATH, bus.LAUNCHER: LAUNCHER_PATH}
-HAS_LAUNCHER = os.environ.get("UNDERSIGN_BUS") != "dbus-broker"
 INTROSPECTABLE = "org.freedesktop.DBus.Introspectable"
 SIMPLE = {"s": "x", "o": "/", "u": 0, "t": 0, "b": 0, "h": 0, "ay": b"", "v": ("s", "x"),
           "a{sv}": {}, "av": [], "as": [], "y": 0, "g": "s", "d": 0.0, "a{ss}": {}}
@@ -43,8 +42,7 @@ def members():
             for method in interface.iter("method"):
                 found.append((interface.get("name"), method.get("name"), "".join(
                     arg.get("type") for arg in method.iter("arg") if arg.get("direction") == "in")))
-    # Nothing starts the launcher on the other bus, and it ends when it was idle.
-    return sorted(one for one in found if one[0] != bus.LAUNCHER or HAS_LAUNCHER)
+    return sorted(found)
 
 
 MEMBERS = members()
@@ -213,7 +211,7 @@ class Attacker(Denial):
             "alice", {"kind": ("s", "software"), "label": ("s", "x")}), path=ADMIN_PATH)
         self.rng = random.Random(f"{SEED} {self.id()}")
         self.admin_pid = self.pid_of(bus.ADMIN)
-        self.launcher_pid = self.pid_of(bus.LAUNCHER) if HAS_LAUNCHER else 0
+        self.launcher_pid = self.pid_of(bus.LAUNCHER)
         # What a test leaves is found at its end, so the most there ever was at a beginning is right.
         self.fds = {pid: max(self.most.get(pid, 0), self.settled(pid)) for pid in self.all_pids()}
         self.most.update(self.fds)
@@ -233,10 +231,11 @@ class Attacker(Denial):
     # --- what is watched ---
 
     def pid_of(self, name):
-        """Of one that the bus starts where it is not there; any call does that."""
+        """Of one that the bus starts where it is not there, which any call does; or the world."""
         peer, member = self.peer("root"), {bus.ADMIN: "Status", bus.LAUNCHER: "List"}[name]
         for left in range(19, -1, -1):
             try:
+                self.world.start_mechanisms()
                 peer.call(name, member, path=MECHANISMS[name])
                 return peer.call("org.freedesktop.DBus", "GetConnectionUnixProcessID", "(s)", (name,),
                                  path="/", destination="org.freedesktop.DBus")[0]
@@ -247,8 +246,7 @@ class Attacker(Denial):
 
     def all_pids(self):
         """The listeners alone of those that have workers."""
-        return [*self.processes.values(), self.admin_pid,
-                *([self.launcher_pid] if self.launcher_pid else [])]
+        return [*self.processes.values(), self.admin_pid, self.launcher_pid]
 
     def or_gone(self, pid, look):
         """What @look finds of a process.  The launcher may end when it was idle for a minute, and has

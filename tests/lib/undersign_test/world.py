@@ -104,7 +104,7 @@ class Daemon:
 class OtherBus(Daemon):
     """dbus-broker in the place of dbus-daemon.  It logs to a journal, whose reader is here, since it
     waits for one that does not read; and it has systemd start services, which is not there: see
-    World.admin.
+    World.start_mechanisms().
     """
 
     JOURNAL = "/run/systemd/journal/socket"
@@ -181,8 +181,8 @@ def name_has_owner(name):
 class World:
     """Bus, polkit, executor, runners and broker; a context manager that ends them all.
 
-    UNDERSIGN_BUS=dbus-broker in the environment takes that bus.  Nothing activates undersign-admin
-    there: it is started with the rest, and ends when it was idle for a minute.
+    UNDERSIGN_BUS=dbus-broker in the environment takes that bus.  Nothing activates undersign-admin and
+    undersign-launcher there: they are started with the rest, and end when they were idle for a minute.
 
     @modules: the modules whose runners are started.  On leaving, what any of them printed is held
     against FAULTS, so that a leak or an overflow fails the test that caused it.
@@ -196,10 +196,11 @@ class World:
                    **(environment or {})}
         self.bus = Daemon("dbus", ["/usr/bin/dbus-daemon", "--system", "--nofork", "--nopidfile"],
                           _bus_answers)
-        self.admin = None
+        self.admin = self.launcher = None
         if os.environ.get("UNDERSIGN_BUS") == "dbus-broker":
             self.bus = OtherBus()
             self.admin = units.Service("undersign-admin", options)
+            self.launcher = units.Service("undersign-launcher", options)
         self.polkit = Daemon("polkit", [_polkitd(), "--no-debug"],
                              lambda: name_has_owner("org.freedesktop.PolicyKit1"))
         self.runners = {name: units.Service(f"undersign-runner@{name}", options)
@@ -231,7 +232,7 @@ class World:
     def start(self):
         self.bus.start()
         self.polkit.start()
-        self.restart_admin()
+        self.start_mechanisms()
         for service in self.services():
             service.listen()
         for service in self.services():
@@ -241,19 +242,27 @@ class World:
     def stop(self):
         for service in reversed(self.services()):
             service.stop()
-        if self.admin is not None:
-            self.admin.stop()
+        for service in (self.admin, self.launcher):
+            if service is not None:
+                service.stop()
         self.polkit.stop()
         self.bus.stop()
 
+    def start_mechanisms(self):
+        """Where the bus can't start them: those that are not there, or have ended."""
+        for service, name in ((self.admin, "org.undersign1.Admin"),
+                              (self.launcher, "org.undersign1.Launcher")):
+            if service is not None and not service.running:
+                service.stop()
+                service.start()
+                wait_until(lambda name=name: name_has_owner(name), f"{name} is there",
+                           alive=lambda service=service: service.running)
+
     def restart_admin(self):
         """Where the bus can't start it: anew, so that it is not about to end because it was idle."""
-        if self.admin is None:
-            return
-        self.admin.stop()
-        self.admin.start()
-        wait_until(lambda: name_has_owner("org.undersign1.Admin"), "undersign-admin is there",
-                   alive=lambda: self.admin.running)
+        if self.admin is not None:
+            self.admin.stop()
+            self.start_mechanisms()
 
     def wait_for_broker(self):
         if self.broker is not None:
