@@ -17,11 +17,14 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import bus, crash, cycles, tap, wire, world  # noqa: E402
-from undersign_test.denial import AGENT, LEAD, OTHER  # noqa: E402
+from undersign_test import bus, crash, cycles, tap, terminal, wire, world  # noqa: E402
+from undersign_test.denial import AGENT, LEAD, OTHER, OWNER  # noqa: E402
 from undersign_test.hostile import (  # noqa: E402
-    ADMIN_PATH, MEMBERS, SEED, TARGET, Attacker, Hostile, simple, wrong_signatures)
+    ADMIN_PATH, LAUNCHER_PATH, MEMBERS, SEED, TARGET, Attacker, Hostile, simple, wrong_signatures)
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+UNITS = "/run/undersign-test/units"
+POLKIT_RULE = "/etc/polkit-1/rules.d/10-test.rules"
 POLKIT_SERVICE = "/usr/share/dbus-1/system-services/org.freedesktop.PolicyKit1.service"
 FLOODERS = (AGENT, LEAD, "nobody", "root")
 BATCH = 50
@@ -268,60 +271,135 @@ class Load(Attacker):
             self.world.reload_bus()
             self.world.polkit.restart()
 
-    def everybody(self, before_answers=None):
-        """All members of the administrator's, from every side at once: all are denied."""
-        calls = self.admin_calls()
-        users = (AGENT, LEAD, "nobody", "root")
+    @contextlib.contextmanager
+    def launched(self):
+        """A systemd that starts what the launcher has it start, and one command of the owner's; its id.
+        Beside that one nothing starts, and nobody else ends it."""
+        os.makedirs(UNITS, exist_ok=True)
+        systemd = world.Daemon("systemd", ["/usr/bin/python3", "-B", os.path.join(
+            HERE, "../lib/undersign_test/systemd.py"), UNITS],
+            lambda: world.name_has_owner("org.freedesktop.systemd1"))
+        systemd.start()
+        try:
+            with terminal.Terminal(OWNER, ["undersign", "launch", "--no-run", "offboarding", "--", "cat"]) \
+                    as screen:
+                screen.wait_for("has the terminal")
+                units = os.listdir(UNITS)
+                yield self.listed()[0][0]
+                # It has heard all that polkit said meanwhile: each call has its own question.
+                self.assertEqual([one[2] for one in self.listed()], [os.stat(f"/home/{OWNER}").st_uid])
+                self.assertEqual(os.listdir(UNITS), units)
+                screen.line("still here")
+                screen.wait_for("still here.*still here")
+                screen.type("\x04")
+                self.assertEqual(screen.wait(), 0, screen.text)
+            world.wait_until(lambda: not os.listdir(UNITS), "no unit is left")
+        finally:
+            systemd.stop()
+
+    def listed(self):
+        return self.peer(OWNER).call(bus.LAUNCHER, "List", path=LAUNCHER_PATH)[0]
+
+    def launcher_calls(self, number, words=1):
+        """Each member of the launcher's, right in its form: to start a command, and to end one."""
+        def launch(command):
+            return self.call(bus.LAUNCHER, "Launch", "sasa{sv}", wire.body_of("sasa{sv}", (
+                "offboarding", command, {})))
+        return [launch(["true"]), self.call(bus.LAUNCHER, "List"),
+                self.call(bus.LAUNCHER, "End", "s", wire.body_of("s", (number,))),
+                launch(["true"] + ["x" * 100] * words)]
+
+    def meanwhile(self, number):
+        """Who needs no word of polkit's has it at once."""
+        self.peer(OTHER).call(bus.AGENT, "GetInfo")
+        for user, call, reason in ((AGENT, 0, "agent-uid"), (LEAD, 2, "not-found")):
+            answer = self.connection(user).ask(self.launcher_calls(number)[call])
+            self.assertEqual(answer.text.partition(":")[0], reason, answer)
+
+    def everybody(self, number, before_answers=lambda: None):
+        """All members of the administrator's and the launcher's, from every side at once: all are
+        denied.  @number: a command of the owner's."""
         waiting = []
-        for user in users:
-            for at in range(0, len(calls), 4):
-                made = wire.connect(user)[0]
-                self.addCleanup(made.close)
-                for call in calls[at:at + 4]:
+        for user in (AGENT, LEAD, "nobody", "root", OWNER):
+            calls = self.launcher_calls(number, 1000)
+            if user == AGENT:
+                calls = calls[1:2]
+            elif user not in ("root", OWNER):
+                calls = [*calls[:2], calls[3]]
+            for calls in (calls, *(self.admin_calls()[at:at + 4]
+                                   for at in range(0, len(self.admin_calls()), 4) if user != OWNER)):
+                made = self.connection(user)
+                for call in calls:
                     made.begin(call)
-                waiting.append((made, len(calls[at:at + 4])))
-        if before_answers is not None:
-            before_answers()
-        refused = 0
-        for made, count in waiting:
-            for _ in range(count):
+                waiting.append((made, calls))
+        before_answers()
+        refused = {bus.ADMIN: 0, bus.LAUNCHER: 0}
+        for made, calls in waiting:
+            for _ in calls:
                 _, answer = made.answer()
                 self.assertIn((answer.name, answer.text.partition(":")[0]), (
                     (bus.ERROR + "Refused", "denied-by-rule"),
                     (bus.ERROR + "LimitExceeded", "limit")), answer)
-                refused += answer.name == bus.ERROR + "Refused"
-        self.assertGreaterEqual(refused, 8 * len(users))
+                refused[calls[0].interface] += answer.name == bus.ERROR + "Refused"
+        self.assertGreaterEqual(refused[bus.ADMIN], 8 * 4)
+        self.assertEqual(refused[bus.LAUNCHER], 4 + 4 + 3 + 3 + 1)
 
     def test_polkit_denies(self):
         for user in (AGENT, LEAD, "nobody"):
             self.attack(user, self.admin_calls(), ("Refused",))
 
+    def test_polkit_denies_the_launcher(self):
+        """Even the owner, by a rule; and who is nobody's owner, without one."""
+        with self.launched() as number:
+            with open(POLKIT_RULE, "w", encoding="utf-8") as file:
+                file.write('polkit.addRule(function (action, subject) {\n'
+                           '  if (action.id == "org.undersign1.launch-own")\n'
+                           '    return polkit.Result.NO;\n});\n')
+            os.chmod(POLKIT_RULE, 0o644)
+            try:
+                self.world.polkit.restart()
+                self.attack(OWNER, self.launcher_calls(number), ("Refused",))
+                for user in (LEAD, "nobody"):
+                    self.attack(user, self.launcher_calls(number)[:2], ("Refused",))
+            finally:
+                os.unlink(POLKIT_RULE)
+                self.world.polkit.restart()
+
     def test_polkit_hangs(self):
         """A polkit that is stopped allows nothing, and nothing later; agents do not notice it."""
         polkit = self.world.polkit.process.pid
-        os.kill(polkit, signal.SIGSTOP)
-        self.addCleanup(os.kill, polkit, signal.SIGCONT)
-        self.everybody(lambda: self.peer(OTHER).call(bus.AGENT, "GetInfo"))
-        os.kill(polkit, signal.SIGCONT)
-        self.witness()
+        with self.launched() as number:
+            before = self.memory_of(self.launcher_pid)
+            os.kill(polkit, signal.SIGSTOP)
+            try:
+                self.everybody(number, lambda: self.meanwhile(number))
+            finally:
+                os.kill(polkit, signal.SIGCONT)
+            # Its answers come now, and each would have been a yes to root and the owner.
+            self.witness()
+            if not crash.sanitized():  # which keep what was freed
+                world.wait_until(lambda: self.memory_of(self.launcher_pid) <= before + SLACK,
+                                 "the launcher has given back its memory")
 
     def test_polkit_dies(self):
         """In the middle of its answers."""
         polkit = self.world.polkit
-        os.kill(polkit.process.pid, signal.SIGSTOP)
+        with self.launched() as number:
+            os.kill(polkit.process.pid, signal.SIGSTOP)
 
-        def kill():
-            self.peer(OTHER).call(bus.AGENT, "GetInfo")
-            polkit.process.kill()
-            polkit.process.wait()
+            def kill():
+                self.meanwhile(number)
+                polkit.process.kill()
+                polkit.process.wait()
 
-        with self.no_polkit():
-            self.everybody(kill)
+            with self.no_polkit():
+                self.everybody(number, kill)
 
     def test_polkit_is_absent(self):
-        self.world.polkit.stop()
-        with self.no_polkit():
-            self.everybody()
+        with self.launched() as number:
+            self.world.polkit.stop()
+            with self.no_polkit():
+                self.everybody(number, lambda: self.meanwhile(number))
 
 
 if __name__ == "__main__":
