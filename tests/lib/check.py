@@ -30,7 +30,10 @@ CODER = "codex"
 # Of tests/system: 20,000 steps of the release.
 MODEL = "model"
 # Of tests/system: what sanitizers see more of than the release would, at the cost of minutes.
-SANITIZED = ("attacker", "dbus-broker", "fault-broker", "fault-files")
+SANITIZED = ("fault-broker", "fault-files")
+# Of tests/system: what a bus may pass on and how it says who calls, on either bus, each with a build.
+BOTH_BUSES = ("admin", "attacker", "attacker-load", "denial-approval", "denial-arguments", "denial-roles",
+              "launcher", "matrix")
 # Suites whose order of events is drawn: what they meet once is a finding, however rare.
 DRAWN = (MODEL, "model-path")
 # Of meson's: draw values by the seed that GLib prints; the other suites print theirs, too, for nothing.
@@ -146,11 +149,15 @@ class Check:
 
     def system_test(self, build, name, timeout=900):
         """A suite of tests/system, in a namespace of its own with @build installed."""
-        self.say(f"in the namespace: {name} ({build.name})")
+        suite, extra = f"{name} ({build.name})", None
+        if name in BOTH_BUSES:
+            bus = suites.bus_of(self.seed, name, build.name)
+            suite, extra = f"{name} ({build.name}, {bus})", {"UNDERSIGN_BUS": bus}
+        self.say(f"in the namespace: {suite}")
         command = ["/usr/bin/python3", "-B", os.path.join(build.source, "tests/lib/namespace"),
                    "--build", build.path,
                    "/usr/bin/python3", "-B", os.path.join(build.source, f"tests/system/test-{name}.py")]
-        self.run_tap(f"{name} ({build.name})", command, timeout, again=name not in DRAWN)
+        self.run_tap(suite, command, timeout, name not in DRAWN, extra)
 
     def model(self, release):
         """The suite that has most to do, beside what waits."""
@@ -170,10 +177,10 @@ class Check:
         self.run_tap("clients", [os.path.join(source, "tests/clients/run"), "--cache",
                                  os.path.join(self.work, "clients"), word, *more, *CLIENTS], 900)
 
-    def run_tap(self, suite, command, timeout, again=True):
+    def run_tap(self, suite, command, timeout, again=True, extra=None):
         """Runs @command, which prints TAP and may skip."""
         def attempt():
-            status, text = self.run_logged(suite, command, timeout)
+            status, text = self.run_logged(suite, command, timeout, extra)
             self.figures.read(suite, text)
             return with_exit(results.parse_tap(text), status), text
 

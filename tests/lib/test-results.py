@@ -45,6 +45,19 @@ class Tap(unittest.TestCase):
                          [("the whole suite", "skipped", "no root")])
 
 
+class Buses(unittest.TestCase):
+    def test_each_suite_has_both(self):
+        for seed in ("1", "0e63f9c1a2b3"):
+            for suite in ("admin", "attacker", "matrix"):
+                found = [suites.bus_of(seed, suite, build) for build in ("sanitizers", "release")]
+                self.assertEqual(sorted(found), sorted(suites.BUSES))
+
+    def test_the_seed_draws(self):
+        drawn = {seed: suites.bus_of(seed, "attacker", "release") for seed in map(str, range(100))}
+        self.assertEqual(set(drawn.values()), set(suites.BUSES))
+        self.assertEqual(drawn, {seed: suites.bus_of(seed, "attacker", "release") for seed in drawn})
+
+
 class Figures(unittest.TestCase):
     def test_a_line_for_each_kind(self):
         found = figures.Figures()

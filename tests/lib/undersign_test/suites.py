@@ -8,6 +8,7 @@ where memory was misused: no load does that.  Where more than a few suites faile
 """
 
 import re
+import zlib
 
 from . import results
 
@@ -21,6 +22,16 @@ MISUSE = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|runtime error:|"
                     r"double free or corruption|(malloc|calloc|realloc|free|malloc_consolidate)\(\): |"
                     r"munmap_chunk\(\)|corrupted (size|double-linked)|"
                     r"(stack smashing|buffer overflow) detected", re.MULTILINE)
+
+
+BUSES = ("dbus-daemon", "dbus-broker")
+
+
+def bus_of(seed, suite, build):
+    """Which bus a suite that is run with the sanitizers and with the release has with @build: with the
+    other build it has the other one, and which is drawn by the seed."""
+    drawn = zlib.crc32(f"{seed} {suite}".encode())
+    return BUSES[(drawn + (build == "release")) % len(BUSES)]
 
 
 def passes_what_failed(first, second):
