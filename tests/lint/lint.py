@@ -8,6 +8,7 @@ Prints one line a breach, FILE:LINE: rule: text, and exits 1 where there is one.
 file of the tree but foreign data and builds; it changes nothing.
 """
 import ast
+import glob
 import json
 import os
 import re
@@ -58,6 +59,8 @@ UNFINISHED = re.compile(r"\b(%s)\b" % "|".join(["TO" + "DO", "FIX" + "ME", "X" +
 # What a page names in `…`: a place in the tree, and after a colon a name in that file.
 NAMED_PLACE = re.compile(r"`((?:service|module|agentlib|dbus|polkit|tests|\.github)/[\w./@-]+)"
                          r"(?::(\w+))?[^`]*`")
+# A line of the reviewer's page about a member of an interface.
+MEMBER_ROW = re.compile(r"^\| ([A-Z]\w+\.[A-Z]\w+) \|", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -222,13 +225,39 @@ def check_clients(root):
             yield "README.md:1: pin: the table of clients has no row for %s" % name
 
 
+def members_of(root):
+    """"Interface.Member" of each method that the XML of dbus/ has, without the common prefix."""
+    for path in sorted(glob.glob(os.path.join(root, "dbus/*.xml"))):
+        with open(path, encoding="utf-8") as file:
+            for kind, name in re.findall(r'<(interface|method) name="([\w.]+)"', file.read()):
+                if kind == "interface":
+                    interface = name.rpartition(".")[2]
+                else:
+                    yield "%s.%s" % (interface, name)
+
+
+def check_audit(root):
+    """The reviewer's page has one line for each member of each interface, and for no other."""
+    page, members = ".github/AUDIT.md", sorted(members_of(root))
+    if not members:
+        return
+    with open(os.path.join(root, page), encoding="utf-8") as file:
+        rows = MEMBER_ROW.findall(file.read())
+    for name in sorted(set(members) | set(rows)):
+        if name not in members:
+            yield "%s:1: member: dbus has no %s" % (page, name)
+        elif rows.count(name) != 1:
+            yield "%s:1: member: %s has %d lines, not one" % (page, name, rows.count(name))
+
+
 def lint(root):
     """The breaches of a tree, one line each; a tree without files is one."""
     paths = list(tree_files(root))
     if not paths:
         return ["%s holds no files" % root]
     return ["%s:%d: %s: %s" % ((path,) + breach)
-            for path in paths for breach in check_file(root, path)] + list(check_clients(root))
+            for path in paths for breach in check_file(root, path)] + list(check_clients(root)) + \
+        list(check_audit(root))
 
 
 def main():

@@ -170,6 +170,19 @@ class TestLint(unittest.TestCase):
                 self.assert_breach({**files, "README.md": f"{head}| It | {row} | well |\n{node}"},
                                    f"README.md:3: pin: no client pins {row}", none)
 
+    def test_members_of_the_audit(self):
+        xml = "<!-- SPDX-License-Identifier: LGPL-2.1-or-later -->\n<node>\n"
+        for name in ("Admin", "Agent"):
+            xml += f'<interface name="org.undersign1.{name}">\n<method name="Do">\n</method>\n</interface>\n'
+        files, page = {"dbus/org.undersign1.xml": xml + "</node>\n"}, ".github/AUDIT.md"
+        rows = ["| Admin.Do | root |\n", "| Agent.Do | agent |\n"]
+        self.assert_clean({**files, page: "".join(rows)})
+        for text, breach in ((rows[0], "Agent.Do has 0 lines, not one"),
+                             ("".join(rows) + rows[0], "Admin.Do has 2 lines, not one"),
+                             ("".join(rows) + "| Admin.Undo | root |\n", "dbus has no Admin.Undo")):
+            with self.subTest(breach=breach):
+                self.assert_breach({**files, page: text}, f"{page}:1: member: {breach}")
+
     def test_foreign_and_builds(self):
         self.assert_clean({"tests/vectors/it.c": "\n", "build/meson-private/x": "", "build/it.c": "\n"})
 
