@@ -14,6 +14,8 @@ import termios
 
 from . import mailserver, people, person, policy, terminal, world
 
+EXECUTORS_PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                              "../../../service/executor/undersign-executor.8")
 ROOT_PASSWORD = "the administrator's password"
 # What one phase leaves for the next.
 NOTES = "/root/undersign-test.json"
@@ -96,6 +98,30 @@ def journal(*arguments):
     """All that was said until now."""
     command("journalctl", "--sync")
     return command("journalctl", "--no-pager", "--output=cat", "--quiet", *arguments)
+
+
+class Told:
+    """What the executor promises to those who watch the journal."""
+
+    def __init__(self):
+        """ids: when → MESSAGE_ID, as the page has them."""
+        with open(EXECUTORS_PAGE, encoding="utf-8") as file:
+            self.ids = {when: number for number, when in re.findall(
+                r"^\.It Li ([0-9a-f]{32}) Ta (.+)$", file.read(), re.M)}
+
+    def __call__(self, when, state, **fields):
+        """The one entry of this kind, found by its fields as journald has indexed them."""
+        words = [f"{key}={value}" for key, value in {**fields, "MESSAGE_ID": self.ids[when]}.items()]
+
+        def found():
+            return journal("--all", "--output=json", *words).splitlines()
+        world.wait_until(found, f"the journal has {words}", 60)
+        entries = [json.loads(line) for line in found()]
+        # which unit it was journald does not know where the worker has ended before it looks
+        told = [(entry["_UID"], entry["UNDERSIGN_STATE"]) for entry in entries]
+        if told != [(str(uid_of("undersign-executor")), state)]:
+            raise AssertionError(f"{words}: {told}, not one {state}")
+        return entries[0]
 
 
 def processes(name):
