@@ -38,18 +38,36 @@ class Lint(unittest.TestCase):
 
     def test_a_case_without_a_test(self):
         for entry in ({"case": "x"}, {"case": "x", "tests": []}, {"case": "", "later": "x"},
-                      {"case": "x", "later": ""}, {"case": "x", "later": "y", "tests": ["mail"]}):
+                      {"case": "x", "later": ""}, {"case": "x", "later": "y", "tests": ["mail:/mail/delivered"]}):
             self.assertEqual(self.faults(lambda cases, entry=entry: cases.update({"O-1": entry})),
                              ["cases.json: O-1 needs a case, and either tests or later"])
 
     def test_a_test_that_is_not_there(self):
-        for name in ("policy-made-up", "denial:made-up", "system:made-up", ""):
-            entry = {"case": "x", "tests": ["mail", name]}
+        for name, fault in (
+                ("policy-made-up", "there is no such suite"), ("", "there is no such suite"),
+                ("system:made-up", "there is no such suite"),
+                ("denial:made-up", "there is no such test"),
+                ("mail:/mail/made-up", "there is no such test"),
+                ("mail:test_delivered", "there is no such test"),
+                ("executor-hostile:/executor/hostile/made-up", "there is no such test"),
+                ("executor-hostile:/executor/hostile/", "there is no such test"),
+                ("card-tty:test_made_up", "there is no such test"),
+                ("system:matrix:test_made_up", "there is no such test"),
+                ("mail", "name its tests"), ("card-tty", "name its tests"),
+                ("system:matrix", "name its tests")):
+            entry = {"case": "x", "tests": ["mail:/mail/delivered", name]}
             self.assertEqual(self.faults(lambda cases, entry=entry: cases.update({"O-1": entry})),
-                             [f"cases.json: O-1: there is no test {name}"])
+                             [f"cases.json: O-1: {name}: {fault}"])
+
+    def test_tests_that_are_there(self):
+        entry = {"case": "x", "tests": [
+            "executor-hostile:/executor/hostile/twice", "runner-module:/runner/module/names",
+            "card-tty:test_focus", "system:matrix:test_each_role", "system:hostile-broker",
+            "fuzz-value", "denial:nobody"]}
+        self.assertEqual(self.faults(lambda cases: cases.update({"O-1": entry})), [])
 
     def test_a_case_that_is_no_row(self):
-        entry = {"case": "x", "tests": ["mail"]}
+        entry = {"case": "x", "tests": ["mail:/mail/delivered"]}
         self.assertEqual(self.faults(lambda cases: cases.update({"O-9999": entry})),
                          ["cases.json: O-9999 is not in rows.txt"])
 
