@@ -5,12 +5,15 @@
  * an outcome that has none is signed here, once what names other parts of the receipt is filled in.
  * Behind a "~" is one that is longer than receipts may be.
  */
+#include "dbus/error.h"
+#include "dbus/reason.h"
 #include "service/base/chain.h"
 #include "service/base/checkpoint.h"
 #include "service/base/ed25519.h"
 #include "service/base/secret.h"
 #include "service/receipt/receipt.h"
 #include "tests/fuzz/refusal.h"
+#include "tests/fuzz/starve.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -165,6 +168,60 @@ receipt_signed (GBytes *bytes)
   return json_tree_write (whole);
 }
 
+/* --- no memory --- */
+
+static gboolean
+attempt (gpointer data)
+{
+  g_autoptr (GPtrArray) keys = g_ptr_array_new ();
+  g_autoptr (Receipt) receipt = receipt_decode (data, NULL);
+  g_autoptr (ReceiptReport) report = receipt != NULL ? receipt_verify (receipt, keys, NULL) : NULL;
+
+  return report != NULL;
+}
+
+/* One whose only fault is the host's signature. */
+static GBytes *
+receipt_forged (GBytes *bytes)
+{
+  gsize len;
+  const char *text = g_bytes_get_data (bytes, &len);
+  const char *at = g_strstr_len (text, (gssize) len, "\"outcome\":{");
+  const char *signature = at != NULL ? g_strstr_len (at, text + len - at, "\"signature\":\"") : NULL;
+  gsize where = 0;
+  char *forged = NULL;
+
+  if (signature == NULL)
+    return NULL;
+  where = (gsize) (signature - text) + strlen ("\"signature\":\"");
+  forged = g_memdup2 (text, len);
+  forged[where] = forged[where] == 'A' ? 'B' : 'A';
+  return g_bytes_new_take (forged, len);
+}
+
+/* Receipts that hold, those where nothing but the host's signature is wrong, and those of which a
+ * signature was found wrong: what else is refused was refused before or without cryptography. */
+static void
+show_starved (GBytes *bytes)
+{
+  static const char last_words[] = "SHA-256 is not available";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) keys = g_ptr_array_new ();
+  g_autoptr (Receipt) receipt = receipt_decode (bytes, &error);
+  g_autoptr (ReceiptReport) report =
+      receipt != NULL ? receipt_verify (receipt, keys, &error) : NULL;
+  g_autoptr (GBytes) forged = report != NULL ? receipt_forged (bytes) : NULL;
+
+  if (report != NULL || us_error_has_reason (error, US_REASON_SIGNATURE))
+    starve_apart (attempt, bytes, last_words);
+  if (forged == NULL)
+    return;
+  g_clear_error (&error);
+  g_assert_null (receipt_decode (forged, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_SIGNATURE));
+  starve_apart (attempt, forged, last_words);
+}
+
 static GBytes *
 input_bytes (const uint8_t *data, size_t size)
 {
@@ -194,6 +251,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
       if (whole != NULL)
         read_receipt (whole);
     }
+  show_starved (whole != NULL ? whole : bytes);
   if (!checkpoint_parse (bytes, &checkpoint, &no_checkpoint))
     g_assert_nonnull (no_checkpoint);
   return 0;
