@@ -23,8 +23,8 @@ RELEASE = ["--buildtype=debugoptimized", "-Dc_args=-g0"]
 # Of what no distribution ships: it links the same in a third of the time.
 LINKER = {"CC_LD": "lld"}
 # Two clients of MCP that others wrote, of the many of tests/clients, and what shows most of each.
-CLIENTS = ["mcp-python/read", "mcp-python/changed", "mcp-typescript/denied",
-           "mcp-typescript/changed", "mcp-typescript/retry"]
+CLIENTS = ["mcp-python/read", "mcp-python/changed", "mcp-typescript/denied", "mcp-typescript/tagged",
+           "mcp-typescript/task_a", "mcp-typescript/changed", "mcp-typescript/retry"]
 # The one that tests/systemd drives.
 CODER = "codex"
 # Of tests/system: 20,000 steps of the release.
