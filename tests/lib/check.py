@@ -298,6 +298,8 @@ class Check:
             print(f"failed: {suite}: {name}" + (f": {note}" if note else ""))
         for line in self.figures.lines():
             print(line)
+        for line in self.tally.not_run():
+            print(line)
         self.say("done")
         if self.tally.failed != 0:
             print(f"repeat with: tests/check --seed {self.seed}")

@@ -9,7 +9,11 @@ import os
 import tempfile
 import unittest
 
-from undersign_test import figures, results, suites, tap
+from undersign_test import figures, machine, results, sandbox, suites, tap
+
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../skips"), encoding="utf-8") as _file:
+    SKIPS = _file.read()
 
 
 def outcomes(text):
@@ -110,9 +114,42 @@ class Files(unittest.TestCase):
         tally.add("other", "a b", results.SKIPPED)
         self.assertEqual(tally.summary(), "0 passed, 2 failed, 1 skipped")
 
+    def test_a_skip_may_have_to_say_why(self):
+        tally = results.Tally(self.write("suite the-whole-suite [it is forbidden: *] because\n"))
+        for note in ("it is forbidden: by whom", "it is late", "", "not: it is forbidden: x"):
+            tally.add_all("suite", [(results.WHOLE, results.SKIPPED, note)])
+        self.assertEqual(tally.summary(), "0 passed, 3 failed, 1 skipped")
+        self.assertTrue(tally.fails("suite", [(results.WHOLE, results.SKIPPED, "it is late")]))
+
+    def test_the_report_names_what_was_skipped(self):
+        tally = results.Tally(self.write("suite * because\nother * because\n"))
+        tally.add("other", "a", results.SKIPPED, "no room")
+        tally.add("suite", results.WHOLE, results.SKIPPED, "forbidden")
+        self.assertEqual(list(tally.not_run()), ["NOT RUN AT ALL: suite: forbidden",
+                                                 "skipped: other: a: no room"])
+
     def test_a_skip_list_needs_reasons(self):
-        with self.assertRaises(SystemExit):
-            results.Tally(self.write("suite test\n"))
+        for line in ("suite test\n", "suite test [it says]\n"):
+            with self.assertRaises(SystemExit):
+                results.Tally(self.write(line))
+
+
+class Refusal(unittest.TestCase):
+    """A booted systemd: what is left out where a machine does not allow it, and nothing else is."""
+
+    def test_what_the_machine_says(self):
+        for text, kind in (("[Errno 1] Operation not permitted: mkdir", sandbox.Forbidden),
+                           ("Failed to mount: Read-only file system", sandbox.Forbidden),
+                           ("", AssertionError), ("the first process ended", AssertionError),
+                           ("undersignd.service: Failed", AssertionError)):
+            found = machine.refusal(text)
+            self.assertIs(type(found), kind, text)
+            with tempfile.NamedTemporaryFile("w", suffix="skips") as skips:
+                skips.write(SKIPS)
+                skips.flush()
+                tally = results.Tally(skips.name)
+            outcome = tally.add("systemd", results.WHOLE, results.SKIPPED, str(found))
+            self.assertEqual(outcome == results.SKIPPED, kind is sandbox.Forbidden, text)
 
 
 class OnceMore(unittest.TestCase):

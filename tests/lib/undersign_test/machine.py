@@ -8,6 +8,7 @@ changed in it outlives its reboots and is gone with the process that called ente
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -26,7 +27,17 @@ EMPTY = ("/dev", "/media", "/mnt", "/opt", "/proc", "/run", "/srv", "/sys", "/tm
 REBOOT_STATUS = 133  # nspawn's, where the machine asked for a reboot
 BOOT_SECONDS = 300
 END_SECONDS = 300
+# What a kernel or a container says that refuses; all else that goes wrong is a failure.
+REFUSALS = re.compile(r"Operation not permitted|Permission denied|Read-only file system|"
+                      r"No such device|Function not implemented|Operation not supported")
 BUSES = {"dbus-daemon": None, "dbus-broker": "/usr/lib/systemd/system/dbus-broker.service"}
+
+
+def refusal(text):
+    """What to raise: Forbidden where the machine does not let us, else the error that it is."""
+    if REFUSALS.search(text):
+        return sandbox.Forbidden(f"this machine forbids a second systemd: {text}")
+    return AssertionError(f"no second systemd comes up: {text}")
 
 
 class ControlGroup:
@@ -73,14 +84,12 @@ def enter(main, build, source, shown=None):
 
     Returns what sandbox.enter() does; raises sandbox.Forbidden where this host has no room for it.
     """
-    if not os.path.exists(NSPAWN):
-        raise sandbox.Forbidden(f"there is no {NSPAWN}")
-    if os.geteuid() != 0:
-        raise sandbox.Forbidden("needs root")
+    if not os.path.exists(NSPAWN) or os.geteuid() != 0:
+        raise AssertionError(f"needs root and {NSPAWN}")
     try:
         group = ControlGroup()
     except OSError as error:
-        raise sandbox.Forbidden(f"no control group can be made: {error}") from error
+        raise refusal(f"no control group can be made: {error}") from error
 
     def inside():
         people.create()
@@ -89,6 +98,8 @@ def enter(main, build, source, shown=None):
     try:
         return sandbox.enter(sandbox.Run(inside, kept=[source, *(shown or {}).values()],
                                          writable=[build], first=group.enter))
+    except sandbox.Forbidden as error:
+        raise refusal(str(error)) from error
     finally:
         group.remove()
 
@@ -136,7 +147,7 @@ class Machine:
     def boot(self):
         """Returns when systemd says that it is up.
 
-        Raises Forbidden where the first boot, which has nothing of ours in it, does not come so far.
+        Raises Forbidden where the machine refuses the first boot, which has nothing of ours in it.
         """
         path = f"{FOLDER}/notify"
         if os.path.exists(path):
@@ -170,9 +181,12 @@ class Machine:
             except TimeoutError:
                 pass
             if self.process.poll() is not None or time.monotonic() > end:
+                late = self.process.poll() is None
                 self.kill()
-                kind = AssertionError if self.has_booted else sandbox.Forbidden
-                raise kind("no second systemd comes up: " + self.console()[-300:])
+                said = self.console()[-300:]
+                if self.has_booted or late:
+                    raise AssertionError(f"no second systemd comes up: {said}")
+                raise refusal(said)
         self.has_booted = True
         self.notices.settimeout(None)
         threading.Thread(target=self._drain, args=(self.notices,), daemon=True).start()

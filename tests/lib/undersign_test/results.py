@@ -14,6 +14,9 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 _RESULT = re.compile(r"(not )?ok\b(?:\s+\d+)?(?:\s+-)?\s*(.*)")
 _SKIP = re.compile(r"(.*?)\s*#\s*SKIP\b\s*(.*)", re.IGNORECASE)
+# Suite, test, in brackets what the skip itself has to say where not anything will do, and why.
+_SKIP_LINE = re.compile(r"(\S+)\s+(\S+)\s+(?:\[([^]]+)\]\s+)?[^\s\[].*")
+WHOLE = "the whole suite"
 _PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.IGNORECASE)
 
 
@@ -26,7 +29,7 @@ def parse_tap(text):
         if match:
             planned = int(match[1])
             if planned == 0:
-                return [("the whole suite", SKIPPED, match[2] or "")]
+                return [(WHOLE, SKIPPED, match[2] or "")]
             continue
         if line.startswith("Bail out!"):
             results.append(("bail out", FAILED, line[9:].strip()))
@@ -73,6 +76,7 @@ class Tally:
         self.lock = threading.Lock()
         self.passed = self.failed = self.skipped = 0
         self.failures = []
+        self.skips = []
         self.allowed = self._read_skips(skips_path)
 
     @staticmethod
@@ -80,39 +84,41 @@ class Tally:
         allowed = []
         with open(path, encoding="utf-8") as skips:
             for number, line in enumerate(skips, 1):
-                words = line.split(maxsplit=2)
-                if not words or words[0].startswith("#"):
+                if not line.strip() or line.startswith("#"):
                     continue
-                if len(words) != 3:
+                match = _SKIP_LINE.fullmatch(line.strip())
+                if not match:
                     raise SystemExit(f"{path}:{number}: needs suite, test and why")
-                allowed.append(words)
+                allowed.append(match.groups(default="*"))
         return allowed
 
     def add(self, suite, name, outcome, note=""):
         """Counts one result; a skip that is not on the list counts as a failure."""
-        if self.is_failure(suite, name, outcome) and outcome == SKIPPED:
+        if self.is_failure(suite, name, outcome, note) and outcome == SKIPPED:
             outcome, note = FAILED, f"skipped, and not on tests/skips: {note}"
         with self.lock:
             if outcome == PASSED:
                 self.passed += 1
             elif outcome == SKIPPED:
                 self.skipped += 1
+                self.skips.append((suite, name, note))
             else:
                 self.failed += 1
                 self.failures.append((suite, name, note))
         return outcome
 
-    def is_failure(self, suite, name, outcome):
-        return outcome == FAILED or (outcome == SKIPPED and not self._may_skip(suite, name))
+    def is_failure(self, suite, name, outcome, note=""):
+        return outcome == FAILED or (outcome == SKIPPED and not self._may_skip(suite, name, note))
 
-    def _may_skip(self, suite, name):
+    def _may_skip(self, suite, name, note):
         name = name.replace(" ", "-")
-        return any(fnmatch.fnmatchcase(suite, s) and fnmatch.fnmatchcase(name, n)
-                   for s, n, _ in self.allowed)
+        return any(fnmatch.fnmatchcase(suite, s) and fnmatch.fnmatchcase(name, n) and
+                   fnmatch.fnmatchcase(note, said) for s, n, said in self.allowed)
 
     def failing(self, suite, results):
         """The names of what will count as failed."""
-        return [name for name, outcome, _ in results if self.is_failure(suite, name, outcome)]
+        return [name for name, outcome, note in results
+                if self.is_failure(suite, name, outcome, note)]
 
     def fails(self, suite, results):
         """Whether anything of a suite will count as failed, or it has nothing at all."""
@@ -122,6 +128,14 @@ class Tally:
         """Counts a suite; one that has no result has failed."""
         for name, outcome, note in results or [("results", FAILED, "there are none")]:
             self.add(suite, name, outcome, note)
+
+    def not_run(self):
+        """What was skipped, a line each: of suites that did not run at all first, and plainly."""
+        for suite, name, note in sorted(self.skips, key=lambda skip: skip[1] != WHOLE):
+            if name == WHOLE:
+                yield f"NOT RUN AT ALL: {suite}: {note}"
+            else:
+                yield f"skipped: {suite}: {name}: {note}"
 
     def summary(self):
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
