@@ -43,26 +43,4 @@ await serve({
   task_take: ({ task }) => tasks.getTaskResult(task.taskId, CallToolResultSchema, options),
   task_cancel: ({ task }) => tasks.cancelTask(task.taskId, options),
   task_list: () => tasks.listTasks(undefined, options),
-  tagged: ({ tool, arguments: values, meta }) =>
-    client.callTool({ name: tool, arguments: values, _meta: meta }, undefined, options),
-
-  // Its tasks, which are those of 2025-11-25.
-  task: async ({ tool, arguments: values }) => {
-    stream = tasks.callToolStream({ name: tool, arguments: values }, undefined,
-                                  { ...options, task: { ttl: 600000 } });
-    const { task, error } = await told("taskCreated", "error");
-    if (error)
-      throw error;
-    return task;
-  },
-  task_result: async () => {
-    const { result, error } = await told("result", "error");
-    if (error)
-      throw error;
-    return result;
-  },
-  task_get: ({ task }) => tasks.getTask(task.taskId, options),
-  task_take: ({ task }) => tasks.getTaskResult(task.taskId, CallToolResultSchema, options),
-  task_cancel: ({ task }) => tasks.cancelTask(task.taskId, options),
-  task_list: () => tasks.listTasks(undefined, options),
 }, () => client.close());
