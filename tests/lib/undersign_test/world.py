@@ -45,7 +45,8 @@ def install(build):
 
 
 # What a suite may be told from outside the namespace.
-PASSED_ON = ("UNDERSIGN_BUS", "UNDERSIGN_CALLS", "UNDERSIGN_CYCLES", "UNDERSIGN_FAULTS", "UNDERSIGN_SEED")
+PASSED_ON = ("UNDERSIGN_BUS", "UNDERSIGN_CALLS", "UNDERSIGN_CYCLES", "UNDERSIGN_ENDINGS",
+             "UNDERSIGN_FAULTS", "UNDERSIGN_SEED")
 
 
 def command_run(build, command, services=False, kept=(), real=None):
