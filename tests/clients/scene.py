@@ -5,12 +5,15 @@ What ran is read where it happens: in the mail server's mailbox, which shows who
 module's marker.
 """
 
+import contextlib
 import os
+import sqlite3
 
 from driver import AGENT, HEAR, REPORT, SCRIPT
-from undersign_test import mailserver, people, person, policy, world
+from undersign_test import bus, mailserver, people, person, policy, world
 
 LEAD = "it.lead"
+QUEUE = "/var/lib/undersign/queue.db"
 LOOK = f"""[Action]
 Summary=Look
 Effect=read
@@ -124,6 +127,15 @@ class Scene:
         """Denies what a test that failed has left."""
         for request in self.cards():
             self.lead.run("deny", "--reason=other", request)
+
+    @staticmethod
+    def close_runs():
+        """One agent stands for many here, and may have so many runs open."""
+        with contextlib.closing(sqlite3.connect(f"file:{QUEUE}?mode=ro", uri=True)) as database:
+            runs = database.execute("SELECT id FROM runs").fetchall()
+        with bus.Peer(AGENT) as peer:
+            for run, in runs:
+                peer.call(bus.AGENT, "CloseRun", "(s)", (run,))
 
     def effects(self):
         """(the mails that were delivered, as (subject, recipients, attachments); how many looks)."""
