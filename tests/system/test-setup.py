@@ -46,7 +46,7 @@ class Setup(unittest.TestCase):
     def setUpClass(cls):
         policy.write(actions={}, agents={}, rules={})
         with open(f"{policy.FOLDER}/undersign.conf", "w", encoding="utf-8") as file:
-            file.write("[Limits]\nSubmitsPerMinute=6000\n")
+            file.write("[Limits]\nSubmitsPerMinute=6000\nRunsPerMinute=6000\n")
         cls.server = mailserver.Server()
         cls.server.start()
         cls.addClassCleanup(cls.server.stop)
