@@ -44,6 +44,7 @@
 
 /* Policy. */
 #define US_REASON_POLICY_INVALID "policy-invalid"
+#define US_REASON_POLICY_REPLACED "policy-replaced" /* by a reload, while it was decided by it */
 #define US_REASON_UNKNOWN_PART "unknown-part"       /* no such part in the agent's file */
 #define US_REASON_NO_RULE "no-rule"                 /* nothing matches: a denial */
 #define US_REASON_DENIED_BY_RULE "denied-by-rule"

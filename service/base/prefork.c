@@ -16,6 +16,7 @@
 #include "service/base/prefork-refuse.h"
 #include "service/base/prefork-status.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -144,17 +145,18 @@ sockets_take (Listener *listener, GError **error)
 
 /* --- starting --- */
 
-/* shared_lease: without a lease whoever has been sent the descriptor asks again and again. */
-static void
-shared_lease (Listener *listener)
+/* shared_lease: without a lease whoever has been sent the descriptor takes it for replaced. */
+static gboolean
+shared_lease (Listener *listener, GError **error)
 {
-  g_autoptr (GError) error = NULL;
-  autofd fd = memfd_lease (listener->shared_fd, &error);
+  autofd fd = memfd_lease (listener->shared_fd, error);
 
-  if (fd >= 0)
-    listener->lease_fd = fcntl (fd, F_DUPFD_CLOEXEC, FIRST_PRIVATE_FD);
-  else
-    g_message ("%s", error->message);
+  if (fd < 0)
+    return FALSE;
+  listener->lease_fd = fcntl (fd, F_DUPFD_CLOEXEC, FIRST_PRIVATE_FD);
+  return listener->lease_fd >= 0 ||
+         us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot keep a lease: %s",
+                       g_strerror (errno));
 }
 
 static gboolean
@@ -172,8 +174,10 @@ shared_ensure (Listener *listener, GError **error)
   if (listener->shared_fd < 0)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                          "cannot keep the shared descriptor: %s", g_strerror (errno));
-  shared_lease (listener);
-  return TRUE;
+  if (shared_lease (listener, error))
+    return TRUE;
+  fd_clear (&listener->shared_fd);
+  return FALSE;
 }
 
 /* worker_exec: an errno. */

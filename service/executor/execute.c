@@ -93,6 +93,8 @@ consume (Session *session,
     .deadline = prepared->deadline,
     .supersedes = proposal->supersedes,
     .supersedes_digest = proposal->supersedes_digest,
+    .still_holds = executor_holds,
+    .data = session->executor,
   };
 
   return ledger_check_intent (ledger, record_intent (prepared->record), proposal->id, error) &&

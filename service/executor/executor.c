@@ -7,6 +7,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/memfd.h"
 #include "service/executor/snapshot.h"
 
 #include <string.h>
@@ -57,6 +58,16 @@ executor_free (Executor *executor)
   policy_free (executor->policy);
   g_free (executor->fault);
   g_free (executor);
+}
+
+gboolean
+executor_holds (gconstpointer data, GError **error)
+{
+  const Executor *executor = data;
+
+  return memfd_is_leased (executor->image_fd) ||
+         us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_POLICY_REPLACED,
+                       "the policy was replaced meanwhile");
 }
 
 const Policy *

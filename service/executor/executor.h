@@ -54,6 +54,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Executor, executor_free)
 /* executor_policy: NULL with US_ERROR_POLICY_INVALID, which tells no more than how many faults. */
 const Policy *executor_policy (Executor *executor, GError **error);
 
+/*
+ * executor_holds: (type of Consumption.still_holds) whether the policy of @executor is in force still.
+ * Whoever makes a new one waits for a worker that has noted it in the ledger, so that under the ledger's
+ * lock this is exact: nothing is consumed by a policy once a reload has said that it is replaced.
+ * Returns: FALSE with US_ERROR_UNAVAILABLE, reason policy-replaced
+ */
+gboolean executor_holds (gconstpointer executor, GError **error);
+
 /* executor_serve: one hand-over of one connection, to its last reply. */
 void executor_serve (Executor *executor, int sock);
 

@@ -25,6 +25,9 @@ consumption_check (Transaction *transaction, const Consumption *consumption, GEr
   if (!transaction_check_running (transaction, error) || !seal_key_check (ledger, error) ||
       !ledger_check_open (ledger, consumption->request, error))
     return FALSE;
+  if (consumption->still_holds != NULL &&
+      !consumption->still_holds (consumption->data, error))
+    return FALSE;
   if (consumption->supersedes != NULL &&
       !ledger_check_superseded (ledger, consumption->supersedes, consumption->supersedes_digest,
                                 error))

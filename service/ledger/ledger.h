@@ -198,6 +198,9 @@ typedef struct
   guint64 deadline;       /* CLOCK_BOOTTIME, as sealed */
   const char *supersedes; /* (nullable): a request id */
   const guint8 *supersedes_digest; /* of its record, together with the id */
+  /* (nullable): asked under the lock whether what the caller decided by still holds */
+  gboolean (*still_holds) (gconstpointer data, GError **error);
+  gconstpointer data;
 } Consumption;
 
 /*

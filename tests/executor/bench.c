@@ -262,6 +262,9 @@ image_load (Bench *bench)
   bench->image_fd =
       memfd_new_sealed ("image", g_bytes_get_data (image, NULL), g_bytes_get_size (image), &error);
   g_assert_no_error (error);
+  fd_clear (&bench->lease_fd);
+  bench->lease_fd = memfd_lease (bench->image_fd, &error);
+  g_assert_no_error (error);
 }
 
 void
@@ -312,7 +315,7 @@ bench_set_up (Bench *bench, gconstpointer data)
   };
   reloaded = bench;
   bench->peer = -1;
-  bench->image_fd = -1;
+  bench->image_fd = bench->lease_fd = -1;
   bench->behaviour = "done";
   bench->known = g_strdup ("first time");
   bench->manager = g_strdup ("hr.jones");
@@ -350,6 +353,7 @@ bench_tear_down (Bench *bench, gconstpointer data)
   fd_clear (&bench->listen_fd);
   fd_clear (&bench->tell_fd);
   fd_clear (&bench->image_fd);
+  fd_clear (&bench->lease_fd);
   set_free (bench->set);
   g_clear_pointer (&bench->call, g_variant_unref);
   g_mutex_clear (&bench->lock);

@@ -17,7 +17,7 @@ typedef struct
   char *root, *state, *runtime, *runner, *attestation;
   Set *set;
   ExecutorConfig config;
-  int image_fd;
+  int image_fd, lease_fd;
   int peer; /* the executor's end of the connection that is under way */
   guint reloads;
 

@@ -2,6 +2,7 @@
 /* EXECUTE: what is looked at again, what the module gets, and what its words are taken for. */
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/fd.h"
 #include "service/base/wire.h"
 #include "tests/executor/bench.h"
 
@@ -230,6 +231,21 @@ test_unrelated_edit (Bench *bench, gconstpointer data)
   execute_good (bench, &scene, "done");
 }
 
+/* By a worker that had read policy before a reload, however long its connection was held. */
+static void
+test_replaced_policy (Bench *bench, gconstpointer data)
+{
+  g_auto (Scene) scene = { 0 };
+
+  scene_approve (bench, &scene, bench_mail (bench));
+  fd_clear (&bench->lease_fd);
+  execute_refused (bench, &scene, US_REASON_POLICY_REPLACED);
+  g_assert_cmpuint (bench_executed (bench), ==, 0);
+  bench_policy (bench, "rules/other.rule",
+                "[Rule note]\nAgents=other\nActions=note.write\nDecision=deny\n");
+  execute_good (bench, &scene, "done");
+}
+
 static gboolean
 nobody_in_group (const char *user, const char *group)
 {
@@ -354,6 +370,7 @@ main (int argc, char **argv)
   bench_test ("/executor/execute/runner-is-away", test_runner_is_away);
   bench_test ("/executor/execute/looked-at-again", test_looked_at_again);
   bench_test ("/executor/execute/unrelated-edit", test_unrelated_edit);
+  bench_test ("/executor/execute/replaced-policy", test_replaced_policy);
   bench_test ("/executor/execute/left-the-group", test_left_the_group);
   bench_test ("/executor/execute/facts-again", test_facts_again);
   bench_test ("/executor/execute/users-since-reload", test_users_since_reload);
