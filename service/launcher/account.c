@@ -9,8 +9,8 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 
-#include "service/launcher/look.h"
 #include "service/launcher/unit.h"
+#include "service/launcher/users.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -76,43 +76,29 @@ group_read (gid_t gid, struct group *out, char **out_buffer)
   return FALSE;
 }
 
-/*
- * A group's entry does not name those whose own group it is.  Where a directory of users does not
- * say whom it knows, or is not there at all, they are not found; where it breaks off, that is an
- * error.  What errno is with an entry says nothing.
- */
 static gboolean
-find_other (const struct passwd *user, gboolean *out_found, GError **error)
+has_same_group (const struct passwd *entry, gconstpointer data)
 {
-  const struct passwd *entry = NULL;
-  int number = 0;
+  const struct passwd *user = data;
 
-  setpwent ();
-  do
-    {
-      look_goes_on ();
-      errno = 0;
-      entry = getpwent ();
-      number = errno;
-    }
-  while (entry != NULL && (entry->pw_gid != user->pw_gid || entry->pw_uid == user->pw_uid));
-  endpwent ();
-  if (entry == NULL && number != 0 && number != ENOENT)
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
-                         "nothing is started as %s: whether its group is another user's own, too, "
-                         "is not known, the list of users breaks off: %s",
-                         user->pw_name, g_strerror (number));
-  *out_found = entry != NULL;
-  return TRUE;
+  return entry->pw_gid == user->pw_gid && entry->pw_uid != user->pw_uid;
 }
 
+/* A group's entry does not name those whose own group it is. */
 static gboolean
 check_others (const struct passwd *user, GError **error)
 {
   gboolean found = TRUE;
 
-  if (!find_other (user, &found, error))
-    return FALSE;
+  if (!users_find (has_same_group, user, &found, error))
+    {
+      g_autofree char *what = g_strdup_printf (
+          "nothing is started as %s: whether its group is another user's own, too, is not known",
+          user->pw_name);
+
+      us_error_about (error, what);
+      return FALSE;
+    }
   return !found || refuse (error, user->pw_name, "its group is another user's own, too");
 }
 

@@ -16,7 +16,7 @@ gboolean account_read (uid_t uid, struct passwd *out, char **out_buffer, GError 
  * account_check: nobody logs in as the user, its group has its name, no other member and is no
  * other's own as far as directories of users tell, it is in no other, and it is called @prefix and
  * @agent or its home is that of the agent's commands: which user of a service would be neither.
- * Returns: FALSE with reason identity, also where this cannot be found out: the list of users may break
+ * Returns: FALSE with reason identity, also where this cannot be found out: a directory of users may break
  * off.
  */
 gboolean

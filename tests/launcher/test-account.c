@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <nss.h>
 #include <pwd.h>
 #include <string.h>
 
@@ -30,8 +31,33 @@ static struct
   gboolean has_same;
   int noise; /* errno with each entry */
   int end;   /* and at the end, 0 for as it was */
+  const char *breaks; /* the directory whose end it is, NULL for each */
   guint at;
 } list;
+
+static const char *configuration = "passwd: files systemd\n";
+static char *asked; /* the directories, in their order */
+static const char *directory = "";
+
+gboolean
+g_file_get_contents (const char *path, char **text, gsize *len, GError **error)
+{
+  g_assert_cmpstr (path, ==, "/etc/nsswitch.conf");
+  *text = g_strdup (configuration);
+  return *text != NULL ||
+         us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "it cannot be read");
+}
+
+int
+__nss_configure_lookup (const char *database, const char *name)
+{
+  g_autofree char *before = g_steal_pointer (&asked);
+
+  g_assert_cmpstr (database, ==, "passwd");
+  asked = g_strconcat (before != NULL ? before : "", before != NULL ? " | " : "", name, NULL);
+  directory = name;
+  return 0;
+}
 
 int
 getpwuid_r (uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **out)
@@ -81,7 +107,7 @@ getpwent (void)
     return &other;
   if (list.noise != 0)
     errno = 0;
-  if (list.end != 0)
+  if (list.end != 0 && (list.breaks == NULL || g_str_has_prefix (directory, list.breaks)))
     errno = list.end;
   return NULL;
 }
@@ -97,6 +123,7 @@ assert_account (const char *why)
   g_autoptr (GError) error = NULL;
   gboolean good = FALSE;
 
+  g_clear_pointer (&asked, g_free);
   errno = EIO; /* of something else, before */
   good = account_check (UID, OWNER, "agent-", "a", &error);
   if (why == NULL)
@@ -115,8 +142,39 @@ test_breaks_off (void)
     for (guint others = 0; others < 3; others++)
       {
         list = (typeof (list)){ .others = others, .end = numbers[i] };
-        assert_account ("the list of users breaks off: ");
+        assert_account ("the list of users breaks off in \"files\": ");
       }
+}
+
+/* Each directory is asked by itself: another that ends as it should hides none that breaks off. */
+static void
+test_each_directory (void)
+{
+  static const struct
+  {
+    const char *text, *asked;
+  } cases[] = {
+    { "passwd: broken files\n", "broken | broken files" },
+    { "# passwd: files\npasswd:files broken systemd\n",
+      "files | broken | files broken systemd" },
+    { "group: broken\n\tpasswd :\tfiles [NOTFOUND=continue SUCCESS=merge] broken # sss\n",
+      "files | broken | files broken" },
+    { "passwd: systemd[!UNAVAIL=return]broken files", "systemd | broken | systemd broken files" },
+    { "passwdx: broken\npasswd: files # broken\n", NULL },
+    { "", NULL },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      configuration = cases[i].text;
+      list = (typeof (list)){ .others = 2, .end = EIO, .breaks = "broken" };
+      assert_account (cases[i].asked != NULL ? "the list of users breaks off in \"broken\": " : NULL);
+      g_assert_cmpstr (asked, ==, cases[i].asked != NULL ? cases[i].asked : "files | files");
+    }
+  configuration = NULL;
+  list = (typeof (list)){ .others = 2 };
+  assert_account ("it cannot be read");
+  configuration = "passwd: files systemd\n";
 }
 
 /* It is known by then. */
@@ -150,7 +208,7 @@ test_long (void)
 {
   list = (typeof (list)){ .others = LONG };
   assert_account (NULL);
-  g_assert_cmpuint (list.at, ==, LONG + 2);
+  g_assert_cmpuint (list.at, ==, LONG + 2); /* of the last directory */
   list.has_same = TRUE;
   assert_account ("another user's own");
 }
@@ -160,6 +218,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/launcher-account/breaks-off", test_breaks_off);
+  g_test_add_func ("/launcher-account/each-directory", test_each_directory);
   g_test_add_func ("/launcher-account/found-before", test_found_before);
   g_test_add_func ("/launcher-account/ends", test_ends);
   g_test_add_func ("/launcher-account/long", test_long);
