@@ -401,6 +401,25 @@ finish_enrol (Mock *mock, GVariant *parameters, GDBusMethodInvocation *call)
                                                               mock->passkey->credential, TRUE)));
 }
 
+/* Of 32 twos it knows nothing, and of 32 ones that they were revoked before. */
+static void
+revoke_passkey (GVariant *parameters, GDBusMethodInvocation *call)
+{
+  g_autoptr (GVariant) id = g_variant_get_child_value (parameters, 0);
+  const guint8 *bytes = g_variant_get_data (id);
+  const gsize len = g_variant_get_size (id);
+
+  out ("revoke");
+  if (len != 32 || (bytes[0] != 1 && bytes[0] != 2) || memcmp (bytes, bytes + 1, len - 1) != 0)
+    g_dbus_method_invocation_return_value (call, NULL);
+  else if (bytes[0] == 1)
+    g_dbus_method_invocation_return_error (call, US_ERROR, US_ERROR_WRONG_STATE,
+                                           "credential-revoked: it was revoked before");
+  else
+    g_dbus_method_invocation_return_error (call, US_ERROR, US_ERROR_NOT_FOUND,
+                                           "credential-unknown: nobody has enrolled it");
+}
+
 static void
 call_admin (Mock *mock, const char *member, GVariant *parameters, GDBusMethodInvocation *call)
 {
@@ -409,10 +428,7 @@ call_admin (Mock *mock, const char *member, GVariant *parameters, GDBusMethodInv
   else if (strcmp (member, "FinishEnroll") == 0)
     finish_enrol (mock, parameters, call);
   else if (strcmp (member, "RevokePasskey") == 0)
-    {
-      out ("revoke");
-      g_dbus_method_invocation_return_value (call, NULL);
-    }
+    revoke_passkey (parameters, call);
   else
     g_dbus_method_invocation_return_error (call, US_ERROR, US_ERROR_NOT_FOUND, "not-found: member");
 }

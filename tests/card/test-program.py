@@ -7,6 +7,7 @@ usage: test-program.py PROGRAM SERVICE [TEST…]   (the two programs of this fol
 
 import ctypes
 import json
+import base64
 import os
 import re
 import subprocess
@@ -410,6 +411,16 @@ class Enrolment(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.service.reached(), ["revoke"])
         self.assertNotIn("Second", [key["label"] for key in self.keys()])
+
+    def test_revoke_what_nobody_knows(self):
+        """It may be the beginning of an id: that it is not enrolled would be taken for done."""
+        done = self.run_plain("passkey", "revoke", "--", base64.urlsafe_b64encode(bytes([2] * 32)).decode().rstrip("="))
+        self.assertEqual((done.returncode, self.service.reached()), (1, ["revoke"]))
+        self.assertIn("credential-unknown: ", done.stderr)
+        self.assertEqual(done.stdout, "")
+        # One that was revoked before is done, whether or not it was kept here.
+        done = self.run_plain("passkey", "revoke", "--", base64.urlsafe_b64encode(bytes([1] * 32)).decode().rstrip("="))
+        self.assertEqual((done.returncode, self.service.reached()), (0, ["revoke"]), done.stderr)
 
     def test_revoke_what_cannot_be_listed(self):
         """The service first, by a whole id; what it does not know may be the beginning of one."""

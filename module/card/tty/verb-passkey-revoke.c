@@ -68,7 +68,9 @@ tell_service (Admin *admin, GBytes *credential, GError **unlisted, gboolean *out
 {
   g_autoptr (GError) local = NULL;
 
-  *out_known = admin_revoke (admin, credential, &local);
+  /* what was revoked before may still be kept here */
+  *out_known = admin_revoke (admin, credential, &local) ||
+               us_error_has_reason (local, US_REASON_CREDENTIAL_REVOKED);
   if (*out_known)
     return TRUE;
   if (us_error_has_reason (local, US_REASON_CREDENTIAL_UNKNOWN))
@@ -82,6 +84,15 @@ tell_service (Admin *admin, GBytes *credential, GError **unlisted, gboolean *out
   return FALSE;
 }
 
+/* Nothing was revoked: it may be the beginning of an id that is not listed here. */
+static int
+nobody_knows (GError **error)
+{
+  us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
+                "no passkey of this id is enrolled or kept here: a security key's is named by all of it");
+  return EXIT_REFUSED;
+}
+
 int
 verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error)
 {
@@ -89,7 +100,7 @@ verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error)
   g_autoptr (Admin) admin = NULL;
   g_autoptr (GBytes) credential = NULL;
   g_autoptr (GError) unlisted = NULL, kept = NULL;
-  gboolean known = FALSE;
+  gboolean known = FALSE, removed = FALSE;
 
   if (!program_parse (
           "passkey revoke", "ID",
@@ -107,8 +118,10 @@ verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error)
     return EXIT_REFUSED;
   if (key == NULL)
     kept = g_steal_pointer (&unlisted);
-  if ((key == NULL || !key_forget (key, credential, &kept)) &&
-      !us_error_has_reason (kept, US_REASON_CREDENTIAL_UNKNOWN))
+  removed = key != NULL && key_forget (key, credential, &kept);
+  if (!known && !removed && us_error_has_reason (kept, US_REASON_CREDENTIAL_UNKNOWN))
+    return nobody_knows (error);
+  if (!removed && !us_error_has_reason (kept, US_REASON_CREDENTIAL_UNKNOWN))
     {
       if (known)
         us_error_about (&kept, "it is revoked, but may be kept here still");
