@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LAUNCH_TIMEOUT 300000 /* somebody types an administrator's password */
+#define LAUNCH_TIMEOUT 360000 /* somebody types an administrator's password */
 #define CALL_TIMEOUT 30000
 #define CLOSE_TIMEOUT 5000
 
@@ -34,7 +34,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Agent, agent_stop)
 typedef struct
 {
   GCancellable *cancellable;
-  guint sources[3];
+  guint sources[4];
 } Leaving;
 
 static gboolean
@@ -219,7 +219,7 @@ on_leave (gpointer data)
 static void
 leaving_watch (Leaving *leaving)
 {
-  static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
+  static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
   G_STATIC_ASSERT (G_N_ELEMENTS (numbers) == G_N_ELEMENTS (leaving->sources));
   leaving->cancellable = g_cancellable_new ();
@@ -265,6 +265,13 @@ take_reply (GVariant *reply, GUnixFDList *fds, Launched *out, GError **error)
 }
 
 static gboolean
+left_before (GError **error)
+{
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_NO_ANSWER,
+                       "ended before the command had begun");
+}
+
+static gboolean
 call_launch (GDBusConnection *bus,
              const char *owner,
              const LaunchWish *wish,
@@ -279,6 +286,10 @@ call_launch (GDBusConnection *bus,
   g_autoptr (GVariant) reply = NULL;
   GError *reason = NULL;
 
+  while (g_main_context_iteration (NULL, FALSE)) /* who left while the run was opened */
+    ;
+  if (g_cancellable_is_cancelled (leaving))
+    return left_before (error);
   g_dbus_connection_call_with_unix_fd_list (
       bus, owner, US_LAUNCHER_OBJECT_PATH, US_INTERFACE_LAUNCHER, "Launch",
       g_variant_new ("(s^as@a{sv})", wish->agent, wish->command, options), G_VARIANT_TYPE ("(shh)"),
@@ -290,8 +301,7 @@ call_launch (GDBusConnection *bus,
   if (g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     {
       g_clear_error (&reason);
-      return us_error_set (error, US_ERROR_REFUSED, US_REASON_NO_ANSWER,
-                           "ended before the command had begun");
+      return left_before (error);
     }
   if (reply == NULL)
     {
