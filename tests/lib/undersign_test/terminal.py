@@ -41,6 +41,8 @@ class Terminal:
                 fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
                 for fd in (0, 1, 2):
                     os.dup2(slave, fd)
+                for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+                    signal.signal(number, signal.SIG_DFL)  # whoever runs the tests may ignore them
                 os.fchown(slave, people.pwd.getpwnam(user).pw_uid, -1)
                 people.become(user)
                 os.chdir(variables["HOME"] if os.path.isdir(variables["HOME"]) else "/")
