@@ -78,6 +78,25 @@ test_long_line (Child *child, gconstpointer data)
   g_assert_nonnull (at (pong, "result"));
 }
 
+/* Of 1 MiB without its end, and no byte more. */
+static void
+test_longest_line (Child *child, gconstpointer data)
+{
+  child_start (child, "", NULL);
+  for (gsize more = 0; more < 2; more++)
+    {
+      g_autoptr (GString) line = g_string_new (REQUEST ("ping", ""));
+      g_autofree char *rest = g_strnfill (1024 * 1024 + more - line->len, ' ');
+      g_autoptr (JsonTree) answer = NULL;
+
+      g_string_append (line, rest);
+      child_send (child, line->str);
+      answer = child_receive (child);
+      g_assert_cmpint (at (answer, "result") != NULL, ==, more == 0);
+      g_assert_cmpint (at (answer, "error") != NULL, ==, more == 1);
+    }
+}
+
 /* What is not answered: notifications, responses, a tool called without an id. */
 static void
 test_silence (Child *child, gconstpointer data)
@@ -412,6 +431,7 @@ main (int argc, char *argv[])
     { "greets-without-a-bus", test_greets_without_a_bus },
     { "bad-lines", test_bad_lines },
     { "long-line", test_long_line },
+    { "longest-line", test_longest_line },
     { "silence", test_silence },
     { "versions", test_versions },
     { "eras", test_eras },

@@ -5,6 +5,7 @@
 import contextlib
 import os
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -68,6 +69,28 @@ threads = [threading.Thread(target=lambda: found.update(call("Launch", LAUNCH) f
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 print("many", *sorted(found))
+"""
+
+# Displays of the owner's, and somebody who would look at them.
+LISTEN = """
+import os, socket, sys, time
+sockets = []
+for path in sys.argv[1:]:
+    sockets.append(socket.socket(socket.AF_UNIX))
+    sockets[-1].bind(path)
+    os.chmod(path, 0o777)
+    sockets[-1].listen()
+print("there", flush=True)
+time.sleep(600)
+"""
+CONNECT = """
+import socket, sys
+for path in sys.argv[1:]:
+    try:
+        socket.socket(socket.AF_UNIX).connect(path)
+        print("yes")
+    except OSError:
+        print("no")
 """
 
 # A client as they are: its server gets no environment at all.
@@ -206,6 +229,22 @@ class Launch(unittest.TestCase):
         self.assertEqual([word for word in words if word.startswith(
             ("DBUS_", "DISPLAY", "WAYLAND", "XDG_", "SSH_", "SUDO_"))], [])
         self.assertIn(f"HOME=/var/lib/undersign-agents/{NAME}", words)
+
+    @NEEDS_MAPS
+    def test_4_no_display(self):
+        """Whoever may connect to one sees what its owner types, and types for him."""
+        folder = f"/run/user/{booted.uid_of(OWNER)}"
+        if not os.path.exists(folder):
+            os.mkdir(folder, 0o700)
+            shutil.chown(folder, OWNER)
+        os.makedirs("/tmp/.X11-unix", 0o1777, exist_ok=True)
+        os.chmod("/tmp/.X11-unix", 0o1777)
+        displays = [f"{folder}/wayland-9", "/tmp/.X11-unix/X9"]
+        with terminal.Terminal(OWNER, ["python3", "-c", LISTEN, *displays]) as screen:
+            screen.wait_for("there")
+            self.assertEqual(owner("python3", "-c", CONNECT, *displays).split(), ["yes", "yes"])
+            said = launch("--share", PROJECT, "--", "python3", "-c", CONNECT, *displays)
+            self.assertEqual(said.split(), ["no", "no"])
 
     @NEEDS_MAPS
     def test_5_no_way_to_more(self):
