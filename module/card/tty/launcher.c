@@ -34,7 +34,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Agent, agent_stop)
 typedef struct
 {
   GCancellable *cancellable;
-  guint sources[4];
+  guint sources[3];
 } Leaving;
 
 static gboolean
@@ -219,7 +219,7 @@ on_leave (gpointer data)
 static void
 leaving_watch (Leaving *leaving)
 {
-  static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+  static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
 
   G_STATIC_ASSERT (G_N_ELEMENTS (numbers) == G_N_ELEMENTS (leaving->sources));
   leaving->cancellable = g_cancellable_new ();
