@@ -240,6 +240,40 @@ test_every_change_shows (void)
     }
 }
 
+/* Whatever byte of a record is another and can still be read, is shown. */
+static void
+test_every_byte_shows (void)
+{
+  g_autoptr (Record) record = sample_record ();
+  g_autoptr (Rows) rows = rows_new (record, NULL);
+  g_autoptr (JsonTree) tree = rows_to_tree (rows);
+  gsize len;
+  const guint8 *data = g_bytes_get_data (record_bytes (record), &len);
+  guint readable = 0;
+
+  for (gsize i = 0; i < len; i++)
+    for (guint8 bit = 0x01; bit <= 0x40; bit <<= 1)
+      {
+        g_autofree guint8 *copy = g_memdup2 (data, len);
+        g_autoptr (GBytes) bytes = NULL;
+        g_autoptr (Record) other = NULL;
+        g_autoptr (Rows) other_rows = NULL;
+        g_autoptr (JsonTree) other_tree = NULL;
+
+        copy[i] ^= bit;
+        bytes = g_bytes_new (copy, len);
+        other = record_decode (bytes, NULL);
+        if (other == NULL)
+          continue;
+        other_rows = rows_new (other, NULL);
+        other_tree = rows_to_tree (other_rows);
+        g_assert_false (json_tree_equal (tree, other_tree));
+        readable++;
+      }
+  g_test_message ("%u of them can be read", readable);
+  g_assert_cmpuint (readable, >, len);
+}
+
 static void
 test_changes_since (void)
 {
@@ -465,6 +499,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/rows/empty-values", test_empty_values);
   g_test_add_func ("/rows/long-lists-are-counted", test_long_lists_are_counted);
   g_test_add_func ("/rows/every-change-shows", test_every_change_shows);
+  g_test_add_func ("/rows/every-byte-shows", test_every_byte_shows);
   g_test_add_func ("/rows/changes-since", test_changes_since);
   g_test_add_func ("/rows/change-of-presence-and-type", test_change_of_presence_and_type);
   g_test_add_func ("/rows/notes-of-changes", test_notes_of_changes);
