@@ -164,6 +164,11 @@ class Check:
         if release.result():
             self.system_test(release.result(), MODEL, timeout=1800)
 
+    def smaller(self, release):
+        """The other suites, with the release."""
+        if release.result():
+            self.installed(release.result(), but=(MODEL, *SANITIZED))
+
     def booted(self, build):
         """tests/systemd: installed, used and removed where systemd has booted."""
         self.say(f"systemd ({build.name})")
@@ -266,16 +271,16 @@ class Check:
             release = beside.submit(self.compile, "release", RELEASE, BESIDE)
             gates = beside.submit(self.gates, release)
             model = beside.submit(self.model, release)
+            smaller = beside.submit(self.smaller, release)
             if sanitized:
                 self.meson_test(sanitized)
                 self.installed(sanitized)
             if release.result():
-                self.installed(release.result(), but=(MODEL, *SANITIZED))
                 fetched.result()
                 self.booted(release.result())
                 self.say("clients (release)")
                 self.clients(source, "--build", release.result().path)
-            for future in (gates, mutants, model):
+            for future in (gates, mutants, model, smaller):
                 future.result()
         self.suites.count_put_off(
             lambda: time.monotonic() - self.started < ONCE_MORE_SECONDS)
