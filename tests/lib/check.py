@@ -38,6 +38,8 @@ BOTH_BUSES = ("admin", "attacker", "attacker-load", "denial-approval", "denial-a
 DRAWN = (MODEL, "model-path")
 # Of meson's: draw values by the seed that GLib prints; the other suites print theirs, too, for nothing.
 SEEDED = ("card-screen", "executor-matching", "mail", "mail-message", "mail-mime", "record-escape")
+# A program of libFuzzer each.
+FUZZED = glob.glob(os.path.join(TESTS, "fuzz/fuzz-*.c"))
 # By which suites draw; the mutants, too.
 SEEDS = ("UNDERSIGN_SEED", "UNDERSIGN_FAULTS")
 # A suite is not begun once more after so many seconds.
@@ -220,6 +222,12 @@ class Check:
         self.run_words("coverage", ["/usr/bin/python3", "-B", os.path.join(TESTS, "fuzz/coverage"),
                                     "--work", os.path.join(self.work, "fuzz")])
 
+    def fuzzers(self):
+        """tests/fuzz/run: the libFuzzer programs, a second each; what they find new is a finding."""
+        self.say("tests/fuzz/run")
+        self.run_words("fuzz", [os.path.join(TESTS, "fuzz/run"), str(len(FUZZED))],
+                       {"UNDERSIGN_FUZZ_DIR": os.path.join(self.work, "libfuzzer"), **LINKER})
+
     def mutants(self):
         """tests/mutate: drops one refusing check at a time; its test must turn red.  Its copy is what
         clang compiles here; of the patches there is time for some."""
@@ -290,6 +298,7 @@ class Check:
         if release.result():
             self.static(release.result())
         self.coverage()
+        self.fuzzers()
 
     def installed(self, build, but=()):
         """What installs a build in the namespace."""

@@ -49,6 +49,16 @@ class Tap(unittest.TestCase):
                          [("the whole suite", "skipped", "no root")])
 
 
+class Why(unittest.TestCase):
+    def test_a_failure_far_above_the_end(self):
+        log = ("# said before\nok 1 - a\n# AssertionError: 1 != 2\n# journal: at 12:00\nnot ok 2 - b\n"
+               + "# journal: noise\n" * 1000 + "ok 3 - c\n")
+        self.assertEqual(suites.why(log), "# AssertionError: 1 != 2\nnot ok 2 - b\n")
+
+    def test_no_failure(self):
+        self.assertEqual(suites.why("# said\nok 1 - a\n"), "")
+
+
 class Buses(unittest.TestCase):
     def test_each_suite_has_both(self):
         for seed in ("1", "0e63f9c1a2b3"):

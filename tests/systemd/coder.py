@@ -312,8 +312,9 @@ class Code(unittest.TestCase):
 
     def test_5_what_the_client_left_running_ends(self):
         with Coder() as coder:
-            status, said = coder.shell("setsid sh -c \"trap '' HUP; exec sleep infinity\" "
-                                       ">/dev/null 2>&1 </dev/null & echo $!")
+            # Nothing is printed before it has left the group that the client ends.
+            status, said = coder.shell("echo $(setsid --fork sh -c \"trap '' HUP; echo \\$\\$; "
+                                       "exec sleep infinity >/dev/null 2>&1 </dev/null\")")
             self.assertEqual(status, 0, said)
             self.assertIn(said.strip(), launch.running())
 

@@ -14,6 +14,7 @@ from . import results
 
 PUT_OFF_MAX = 2
 LOG_CHARACTERS = 12000
+WHY_CHARACTERS = 3000
 # Names that a failure of the suite itself goes by.
 OF_THE_SUITE = ("bail out", "exit", "plan", "results")
 MISUSE = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|runtime error:|"
@@ -39,6 +40,13 @@ def passes_what_failed(first, second):
     passed = {name for name, outcome, _ in second if outcome == results.PASSED}
     return all(name in passed or outcome == results.SKIPPED or name in OF_THE_SUITE
                for name, outcome, _ in first)
+
+
+def why(text):
+    """What a log of TAP says of each failure, which may stand far above its end."""
+    said = re.sub(r"^# journal: .*\n", "", text, flags=re.MULTILINE)
+    told = [found[0][-WHY_CHARACTERS:] for found in re.finditer(r"(?:^#.*\n)*^not ok .*\n", said, re.MULTILINE)]
+    return "".join(told)[:LOG_CHARACTERS]
 
 
 class Suites:
@@ -81,4 +89,4 @@ class Suites:
 
     @staticmethod
     def _show(suite, text):
-        print(f"--- {suite}\n{text[-LOG_CHARACTERS:]}", flush=True)
+        print(f"--- {suite}\n{why(text)}---\n{text[-LOG_CHARACTERS:]}", flush=True)
