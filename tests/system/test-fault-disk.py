@@ -13,15 +13,16 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import authenticator, crash, fault, handover, tap  # noqa: E402
+from undersign_test import authenticator, crash, fault, handover, steps, tap  # noqa: E402
 from undersign_test.crash import KIM, LEAD  # noqa: E402
 
 HOST_KEY = f"{fault.LEDGER}host.key"
+SOME = (fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE)
 # What each execution writes.
 WRITTEN = (f"{fault.LEDGER}ledger.db-wal", f"{fault.MARK}mark.new")
 
 
-class Disk(unittest.TestCase):
+class Disk(steps.Steps, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.bed = crash.Bed(most=3 if crash.sanitized() else 6)
@@ -39,37 +40,11 @@ class Disk(unittest.TestCase):
         if works:
             self.bed.works()
 
-    def before(self, step):
-        """What a case needs beforehand, unharmed."""
-        with self.bed.faults.paused():
-            return step()
-
     def test_prepare(self):
-        def step():
-            request = handover.Request({"target": os.urandom(4).hex()}, "crash.ask")
-            with self.bed.harmed() as ended:
-                ended.value = self.bed.broker.prepare(request)
-            self.bed.broker.prepare(request)
-            self.assertEqual(self.bed.broker.state(request), "none")
-            self.bed.look()
-        self.sweep(step)
+        self.sweep(self.prepare)
 
     def test_answer(self):
-        def step():
-            request = self.before(self.bed.prepared)
-            body = self.bed.broker.sign(request, LEAD, self.bed.keys[LEAD])
-            with self.bed.harmed() as ended:
-                ended.value = self.bed.broker.answer(request, body)
-            self.assertIn(ended.value, (None, "approved"))
-            self.assertEqual(self.bed.broker.answer(request, body), "approved")
-            self.bed.look()
-        self.sweep(step)
-
-    def execute(self):
-        request = self.before(self.bed.approved)
-        with self.bed.harmed() as ended:
-            ended.value = self.bed.broker.execute(request)
-        self.bed.settle(request, ended)
+        self.sweep(self.answer)
 
     def test_execute(self):
         self.sweep(self.execute)
@@ -80,16 +55,7 @@ class Disk(unittest.TestCase):
         self.bed.works()
 
     def test_close(self):
-        def step():
-            request = self.before(self.bed.approved)
-            with self.bed.harmed() as ended:
-                ended.value = self.bed.broker.close(request, "denied", LEAD, "not-now") or "closed"
-            if ended.value is None and self.bed.broker.state(request) == "none":
-                self.bed.broker.close(request, "denied", LEAD, "not-now")
-            self.assertEqual(self.bed.broker.query(request)[:4], ("closed", "denied", LEAD, "not-now"))
-            self.bed.assert_refused("closed", self.bed.broker.execute, request)
-            self.bed.look()
-        self.sweep(step)
+        self.sweep(self.close)
 
     def test_signed_denial(self):
         def step():
@@ -104,17 +70,7 @@ class Disk(unittest.TestCase):
         self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE))
 
     def test_enrol(self):
-        def step():
-            key = authenticator.Authenticator()
-            with self.bed.harmed() as ended:
-                ended.value = self.bed.admin.enrol(KIM, key, self.bed.host)
-            try:
-                self.bed.admin.enrol(KIM, key, self.bed.host)
-                self.assertIsNone(ended.value)
-            except handover.Refused as error:
-                self.assertEqual(error.reason, "credential-exists")
-            self.bed.look()
-        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE))
+        self.sweep(self.enrol, kinds=SOME)
 
     def test_revoke(self):
         """What is revoked no longer counts, and what could not be revoked can be, later."""
@@ -129,7 +85,7 @@ class Disk(unittest.TestCase):
                     self.assertEqual(error.reason, "credential-revoked")
             self.bed.assert_refused("credential-revoked", self.bed.broker.answer, request, body)
             self.bed.look()
-        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE))
+        self.sweep(step, kinds=SOME)
 
     def answer_of_another_key(self):
         key = authenticator.Authenticator()
@@ -187,22 +143,8 @@ class Disk(unittest.TestCase):
 
     def test_z_first_start(self):
         """The first start of all, and of a boot, whatever of it fails."""
-        def step():
-            self.before(self.bed.new_ledger)
-            self.bed.start_harmed()
-            self.bed.faults.disarm()
-            status = self.bed.awake()
-            self.assertEqual((status["halted"], status["passkeys"]), ("", 0))
-            self.bed.look()
-        try:
-            self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE),
-                       roles=fault.EXECUTOR_WORKER, works=False)
-        finally:
-            self.bed.new_ledger()
-            self.bed.world.executor.start()
-            for user in (LEAD, KIM):
-                self.bed.enrol(user)
-        self.bed.works()
+        with self.last_ledger_forgotten():
+            self.sweep(self.first_start, kinds=SOME, roles=fault.EXECUTOR_WORKER, works=False)
 
 
 if __name__ == "__main__":

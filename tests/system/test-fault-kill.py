@@ -12,11 +12,12 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import authenticator, crash, fault, handover, oracle, tap  # noqa: E402
-from undersign_test.crash import KIM, LEAD  # noqa: E402
+from undersign_test import crash, fault, oracle, steps, tap  # noqa: E402
+
+KILLS = (fault.DEATH, fault.TORN_DEATH)
 
 
-class Kill(unittest.TestCase):
+class Kill(steps.Steps, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.bed = crash.Bed(most=4 if crash.sanitized() else 8)
@@ -32,16 +33,6 @@ class Kill(unittest.TestCase):
         count = self.bed.sweep(self, step, kinds, roles=roles, **options)
         print(f"# {self.id().rpartition('.')[2]}: {count} cases {self.bed.ends}", flush=True)
         self.bed.works()
-
-    def before(self, step):
-        with self.bed.faults.paused():
-            return step()
-
-    def execute(self):
-        request = self.before(self.bed.approved)
-        with self.bed.harmed() as ended:
-            ended.value = self.bed.broker.execute(request)
-        self.bed.settle(request, ended)
 
     def execute_both(self):
         """The listener is needed between two."""
@@ -92,73 +83,26 @@ class Kill(unittest.TestCase):
         self.sweep(step, fault.EXECUTOR_WORKER, (fault.DEATH,))
 
     def test_answer(self):
-        def step():
-            request = self.before(self.bed.prepared)
-            body = self.bed.broker.sign(request, LEAD, self.bed.keys[LEAD])
-            with self.bed.harmed() as ended:
-                ended.value = self.bed.broker.answer(request, body)
-            self.assertIn(ended.value, (None, "approved"))
-            self.assertEqual(self.bed.broker.answer(request, body), "approved")
-            self.bed.look()
-        self.sweep(step, fault.EXECUTOR_SERVES, (fault.DEATH, fault.TORN_DEATH))
+        self.sweep(self.answer, fault.EXECUTOR_SERVES, KILLS)
 
     def test_close(self):
-        def step():
-            request = self.before(self.bed.approved)
-            with self.bed.harmed():
-                self.bed.broker.close(request, "expired")
-            if self.bed.broker.state(request) == "none":
-                self.bed.broker.close(request, "expired")
-            self.assertEqual(self.bed.broker.query(request)[:2], ("closed", "expired"))
-            self.bed.assert_refused("closed", self.bed.broker.execute, request)
-            self.bed.look()
-        self.sweep(step, fault.EXECUTOR_SERVES, (fault.DEATH, fault.TORN_DEATH))
+        self.sweep(lambda: self.close("expired"), fault.EXECUTOR_SERVES, KILLS)
 
     def test_y_each_kind_and_file(self):
-        self.bed.cover(self, self.execute, (fault.DEATH, fault.TORN_DEATH),
+        self.bed.cover(self, self.execute, KILLS,
                        (f"{fault.LEDGER}ledger.db-wal", f"{fault.MARK}mark.new"),
                        fault.EXECUTOR_SERVES)
         self.bed.works()
 
     def test_prepare(self):
-        def step():
-            request = handover.Request({"target": os.urandom(8).hex()}, "crash.ask")
-            with self.bed.harmed():
-                self.bed.broker.prepare(request)
-            self.assertEqual(self.bed.broker.state(request), "none")
-            self.bed.broker.prepare(request)
-            self.bed.look()
-        self.sweep(step, fault.EXECUTOR_SERVES)
+        self.sweep(self.prepare, fault.EXECUTOR_SERVES)
 
     def test_enrol(self):
-        def step():
-            key = authenticator.Authenticator()
-            with self.bed.harmed() as ended:
-                ended.value = self.bed.admin.enrol(KIM, key, self.bed.host)
-            try:
-                self.bed.admin.enrol(KIM, key, self.bed.host)
-                self.assertIsNone(ended.value)
-            except handover.Refused as error:
-                self.assertEqual(error.reason, "credential-exists")
-            self.bed.look()
-        self.sweep(step, fault.EXECUTOR_SERVES)
+        self.sweep(self.enrol, fault.EXECUTOR_SERVES)
 
     def test_first_start(self):
-        def step():
-            self.before(self.bed.new_ledger)
-            self.bed.start_harmed()
-            self.bed.faults.disarm()
-            status = self.bed.awake()
-            self.assertEqual((status["halted"], status["passkeys"]), ("", 0))
-            self.bed.look()
-        try:
-            self.bed.sweep(self, step, (fault.DEATH, fault.TORN_DEATH), roles=fault.EXECUTOR_WORKER)
-        finally:
-            self.bed.new_ledger()
-            self.bed.world.executor.start()
-            for user in (LEAD, KIM):
-                self.bed.enrol(user)
-        self.bed.works()
+        with self.last_ledger_forgotten():
+            self.bed.sweep(self, self.first_start, KILLS, roles=fault.EXECUTOR_WORKER)
 
     def test_resume(self):
         """After a mark that is gone there is a new key and a new mark, or it is still halted."""
