@@ -93,6 +93,12 @@ class Disk(steps.Steps, unittest.TestCase):
         request = self.bed.prepared()
         return key, request, self.bed.broker.sign(request, KIM, key)
 
+    def test_resolve(self):
+        self.sweep(self.resolve, kinds=SOME)
+
+    def test_prune(self):
+        self.sweep(self.prune, kinds=SOME)
+
     def test_halt_and_resume(self):
         def step():
             with self.bed.harmed():

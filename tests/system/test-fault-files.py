@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The administrator's mechanism with a disk that fails, and kill -9 of it: a module's credential and
-the drop-in that has it loaded.
+the drop-in that has it loaded, and what it has the executor do.
 
 Whatever failed, and between the two files, too: a credential is the one before or the one that was
 given, whole; what a unit is told to load is there; and the next call mends what is left.
@@ -12,11 +12,12 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import bus, crash, crashbus, fault, tap, units  # noqa: E402
+from undersign_test import bus, crash, crashbus, fault, handover, steps, tap, units  # noqa: E402
 
 CREDENTIALS, UNITS = "/etc/credstore.encrypted", "/etc/systemd/system"
 FOLDER = f"{UNITS}/undersign-runner@null.service.d"
@@ -27,8 +28,25 @@ WRITTEN = [f"{os.path.dirname(path)}/.{os.path.basename(path)}.new" for path in 
 DISKS = fault.DISKS + (fault.TORN_DEATH,)
 
 
+class Asked(handover.Admin):
+    """The executor is asked by the mechanism."""
+
+    def __init__(self, ask):
+        self.ask = ask
+
+    def resolve(self, request, outcome):
+        self.ask("Resolve", "(sss)", (request, outcome, "a test"))
+
+    def prune(self, before):
+        return self.ask("PruneAudit", "(s)", (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before)),))
+
+
 class FilesBed(crashbus.BusBed):
     """The bus starts no undersign-admin of its own: this one has the faults."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.admin = Asked(self.ask)
 
     def start(self):
         os.unlink(f"/usr/share/dbus-1/system-services/{bus.ADMIN}.service")
@@ -43,19 +61,19 @@ class FilesBed(crashbus.BusBed):
         return gone
 
     def ask(self, member, signature, value, files=()):
-        self.peer("root").call(bus.ADMIN, member, signature, value, path=f"{bus.PATH}/Admin",
-                               files=files)
-        return "done"
+        return self.peer("root").call(bus.ADMIN, member, signature, value, path=f"{bus.PATH}/Admin",
+                                      files=files)
 
     def set(self, text):
-        return self.ask("SetCredential", "(ssh)", ("null", "rehearsal", 0),
-                        [bus.File(text.encode())])
+        self.ask("SetCredential", "(ssh)", ("null", "rehearsal", 0), [bus.File(text.encode())])
+        return "done"
 
     def remove(self):
-        return self.ask("RemoveCredential", "(ss)", ("null", "rehearsal"))
+        self.ask("RemoveCredential", "(ss)", ("null", "rehearsal"))
+        return "done"
 
 
-class Files(unittest.TestCase):
+class Files(steps.Steps, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.bed = FilesBed(most=3 if crash.sanitized() else 5)
@@ -68,10 +86,6 @@ class Files(unittest.TestCase):
         for prefix in (CREDENTIALS, UNITS):
             count = self.bed.sweep(self, step, kinds, roles=fault.ADMIN, prefix=prefix)
             print(f"# {self.id().rpartition('.')[2]}: {prefix}: {count} cases", flush=True)
-
-    def before(self, step, *arguments):
-        with self.bed.faults.paused():
-            return step(*arguments)
 
     def clear(self):
         shutil.rmtree(CREDENTIALS, ignore_errors=True)
@@ -156,6 +170,16 @@ class Files(unittest.TestCase):
         for path in (DROP_IN, SECRET):
             after = noted[noted.index((fault.UNLINK, os.path.basename(path))):]
             self.assertIn((fault.SYNC, os.path.basename(os.path.dirname(path))), after)
+
+    def kill(self, step):
+        count = self.bed.sweep(self, step, (fault.DEATH,), roles=fault.ADMIN)
+        print(f"# {self.id().rpartition('.')[2]}: {count} cases", flush=True)
+
+    def test_resolve_killed(self):
+        self.kill(self.resolve)
+
+    def test_prune_killed(self):
+        self.kill(self.prune)
 
     def test_y_each_kind_and_file(self):
         self.bed.cover(self, self.set_step("old"), DISKS, WRITTEN, fault.ADMIN)

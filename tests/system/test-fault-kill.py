@@ -100,6 +100,12 @@ class Kill(steps.Steps, unittest.TestCase):
     def test_enrol(self):
         self.sweep(self.enrol, fault.EXECUTOR_SERVES)
 
+    def test_resolve(self):
+        self.sweep(self.resolve, fault.EXECUTOR | fault.EXECUTOR_SERVES, KILLS)
+
+    def test_prune(self):
+        self.sweep(self.prune, fault.EXECUTOR | fault.EXECUTOR_SERVES, KILLS)
+
     def test_first_start(self):
         with self.last_ledger_forgotten():
             self.bed.sweep(self, self.first_start, KILLS, roles=fault.EXECUTOR_WORKER)

@@ -241,7 +241,7 @@ class Bed:
     def assert_refused(reason, function, *arguments):
         try:
             value = function(*arguments)
-        except handover.Refused as error:
+        except (handover.Refused, bus.BusError) as error:
             oracle.demand(error.reason == reason, f"refused as {error}, not as {reason}")
             return error
         raise oracle.Wrong(f"not refused as {reason}: {value!r}")

@@ -25,7 +25,8 @@ from . import authenticator, bus
 SOCKET = "/run/undersign/executor.sock"
 REPLY, ERROR = 1, 2
 PREPARE, ANSWER, EXECUTE, CLOSE, QUERY, POLICY, APPROVER = range(16, 23)
-(ENROL, REVOKE, PASSKEYS, HALT, RESUME, RESOLVE, AUDIT, RELOAD, STATUS, CHECKPOINT) = range(32, 42)
+(ENROL, REVOKE, PASSKEYS, HALT, RESUME, RESOLVE, AUDIT, RELOAD, STATUS, CHECKPOINT,
+ PRUNE) = range(32, 43)
 
 REQUEST = "(sus(ssss)sa(sv)s(ss))"
 FACTS = "a(ss)"
@@ -177,6 +178,11 @@ class Admin:
     @staticmethod
     def checkpoint():
         return json.loads(call(0, CHECKPOINT, "()", (), "(ay)")[0])
+
+    @staticmethod
+    def prune(before):
+        """(how many entries went, whether there are more) of before this time."""
+        return call(0, PRUNE, "(xu)", (before, 0), "(tb)")
 
     @staticmethod
     def status():
