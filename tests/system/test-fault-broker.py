@@ -3,7 +3,8 @@
 """The broker with a disk that fails, and kill -9 of it before each thing that it asks of the system.
 
 No request is lost, told to have ended as it did not, or run without its approval; who called hears a
-typed error; and the copies of files are those of the requests that wait.
+typed error; the copies of files are those of the requests that wait; and a run or a pause is as was
+told.
 """
 
 import contextlib
@@ -175,6 +176,90 @@ class Broker(unittest.TestCase):
                     self.bed.withdraw(name)
             self.bed.look()
         self.sweep(step)
+
+    # --- runs and pauses ---
+
+    def nothing_in(self, run, reason):
+        """What is asked for in @run is refused, and not even what needs nobody runs."""
+        known = self.bed.requests().keys()
+        self.bed.look()
+        ran = set(self.bed.oracle.ran)
+        error = self.bed.peer(crashbus.AGENT).error(
+            bus.AGENT, "Submit", "(ssa{sv}a{sv})",
+            (run, "crash.free", self.bed.arguments(os.urandom(6).hex(), "crash.free"), {}))
+        self.assertEqual(error.reason, reason, error)
+        self.assertEqual(self.bed.requests().keys(), known)
+        self.bed.look()
+        self.assertEqual(set(self.bed.oracle.ran), ran)
+
+    def test_open_run(self):
+        """A label has one run, whatever failed: which was told, and is so after a restart."""
+        def step():
+            label = os.urandom(6).hex()
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.open_run(label)
+            run = self.bed.open_run(label)
+            self.assertIn(ended.value, (None, run))
+            self.bed.world.restart_broker(kill=True)
+            self.assertEqual(self.bed.open_run(label), run)
+            self.bed.close_run(run)
+            self.nothing_in(run, "not-found")
+        self.sweep(step)
+
+    def test_close_run(self):
+        """What was told to be closed stays so; what waits in it waits on, and does not run by it."""
+        def step():
+            label = os.urandom(6).hex()
+            waits = self.before(lambda: self.pending(label=label))
+            run = self.before(lambda: self.bed.open_run(label))
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.close_run(run) or "told"
+            self.bed.world.restart_broker(kill=True)
+            if ended.value is None:
+                self.close_again(run)
+            self.nothing_in(run, "not-found")
+            another = self.bed.open_run(label)
+            self.assertNotEqual(another, run)
+            self.bed.close_run(another)
+            self.assertEqual(self.bed.ended(waits)[0], "pending")
+            self.assertFalse(self.ran(waits))
+            self.bed.withdraw(waits)
+        self.sweep(step)
+
+    def close_again(self, run):
+        try:
+            self.bed.close_run(run)
+        except bus.BusError as error:
+            self.assertEqual(error.reason, "not-found", error)
+
+    def paused(self):
+        return self.bed.peer(crashbus.AGENT).call(bus.AGENT, "GetInfo")[0]["paused"]
+
+    def pause_step(self, seconds):
+        """Told, it holds after a restart.  What was not told may turn up then, where a disk failed while
+        it synced: the agent is as somebody has asked, and what is asked again holds."""
+        def step():
+            run = self.before(lambda: self.bed.open_run("ticket"))
+            self.before(lambda: self.bed.pause(DAY - seconds))
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.pause(seconds) or "told"
+            paused = self.paused()
+            self.bed.world.restart_broker(kill=True)
+            if ended.value is not None:
+                self.assertEqual((paused, self.paused()), (seconds > 0, seconds > 0))
+            elif seconds > 0:
+                self.assertGreaterEqual(self.paused(), paused)
+            self.bed.pause(DAY)
+            self.nothing_in(run, "paused")
+        return step
+
+    def test_pause_agent(self):
+        self.addCleanup(self.bed.pause, 0)
+        self.sweep(self.pause_step(DAY))
+
+    def test_pause_that_is_ended(self):
+        self.addCleanup(self.bed.pause, 0)
+        self.sweep(self.pause_step(0))
 
     def test_y_each_kind_and_file(self):
         """Whatever was chosen, each kind of fault and each file that is written has been met."""

@@ -77,6 +77,7 @@ LIMITS = """[Limits]
 Pending=1000
 PendingAll=1000
 SubmitsPerMinute=6000
+RunsPerMinute=6000
 Denials=0
 DiskReserve=0
 """

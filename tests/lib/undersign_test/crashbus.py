@@ -83,9 +83,14 @@ class BusBed(crash.Bed):
 
     def run(self, user=AGENT, label="ticket"):
         if (user, label) not in self.runs:
-            self.runs[user, label] = self.peer(user).call(bus.AGENT, "OpenRun", "(a{sv})",
-                                                          ({"label": ("s", label)},))[0]
+            self.runs[user, label] = self.open_run(label, user)
         return self.runs[user, label]
+
+    def open_run(self, label, user=AGENT):
+        return self.peer(user).call(bus.AGENT, "OpenRun", "(a{sv})", ({"label": ("s", label)},))[0]
+
+    def close_run(self, run, user=AGENT):
+        self.peer(user).call(bus.AGENT, "CloseRun", "(s)", (run,))
 
     @staticmethod
     def arguments(target, action):
@@ -162,6 +167,9 @@ class BusBed(crash.Bed):
         answer = {"statement": ("ay", statement), **self.keys[user].sign(statement)}
         return self.peer(user).call(bus.APPROVER, "Deny", "(osa{sv})",
                                     (PREFIX + name, reason, answer))[0]
+
+    def pause(self, seconds, user=crash.LEAD):
+        self.peer(user).call(bus.APPROVER, "PauseAgent", "(su)", ("offboarding", seconds))
 
     # --- time ---
 
