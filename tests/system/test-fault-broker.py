@@ -15,7 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import bus, crash, crashbus, fault, oracle, tap, world  # noqa: E402
+from undersign_test import bus, crash, crashbus, fault, oracle, room, tap, world  # noqa: E402
 from undersign_test.crash import LEAD  # noqa: E402
 
 COPY = "/run/undersign-test/queue"
@@ -30,6 +30,7 @@ PAPER = [bus.File(b"first paper " * 1000), bus.File(b"second")]
 class Broker(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        room.keep_logs()
         cls.bed = crashbus.BusBed(most=2 if crash.sanitized() else 5)
         cls.bed.start()
         cls.addClassCleanup(cls.bed.say_covered)
@@ -358,6 +359,35 @@ class Broker(unittest.TestCase):
         self.bed.world.restart_broker()
         self.copies_are_of()
         self.bed.look()
+
+    def test_no_room_in_run(self):
+        """Broker and runner have nothing there, and begin anew; the executor can note nothing, so that
+        nothing runs, and who asks hears why.  What was approved runs, once, when there is room."""
+        waits = self.pending(files=PAPER)
+        key = os.urandom(6).hex()
+        with room.none_in_run():
+            for service in self.bed.world.services():
+                service.kill()
+            self.bed.revive()
+            self.assertEqual(self.bed.ended(waits)[0], "pending")
+            denied, withdrawn = self.pending(files=PAPER), self.pending()
+            for call in (lambda: self.bed.approve(waits),
+                         lambda: self.bed.submit("room", "crash.free", idempotency_key=key)):
+                with self.assertRaises(bus.BusError) as caught:
+                    call()
+                self.assertEqual(caught.exception.name, bus.ERROR + "Unavailable")
+                self.assertIn("No space left on device", caught.exception.text)
+            self.bed.deny(denied)
+            self.bed.withdraw(withdrawn)
+            self.assertFalse(self.ran(waits))
+            self.bed.closed(denied, "denied")
+            self.bed.closed(withdrawn, "withdrawn")
+            ran = set(self.bed.oracle.ran)
+        self.assertEqual(self.bed.ended(waits)[0], "done")
+        free, _ = self.bed.submit("room", "crash.free", idempotency_key=key)
+        self.assertEqual(self.bed.ended(free)[0], "done")
+        self.bed.look()
+        self.assertEqual(set(self.bed.oracle.ran) - ran, {waits, free})
 
     def test_no_executor_for_good(self):
         """Its ledger cannot be read: every worker ends at its start.  Calls end, typed, and later

@@ -16,7 +16,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
-from undersign_test import bus, kernel, people, policy, tap, terminal, world  # noqa: E402
+from undersign_test import bus, kernel, people, policy, room, tap, terminal, world  # noqa: E402
 
 LAUNCHER, PATH = bus.LAUNCHER, bus.PATH + "/Launcher"
 OWNER, AGENT, UID = "hr.jones", "agent-offboarding", people.AGENTS["agent-offboarding"][0]
@@ -81,6 +81,7 @@ def properties():
 class Launcher(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        room.keep_logs()
         os.makedirs(UNITS, exist_ok=True)
         policy.write()
         cls.world = world.World()
@@ -184,6 +185,29 @@ class Launcher(unittest.TestCase):
         self.addCleanup(self.systemd.start)
         world.wait_until(lambda: not world.name_has_owner("org.freedesktop.systemd1"), "it is away")
         self.assertEqual(self.refused(OWNER), ("Unavailable", "unreachable"))
+
+    @NEEDS_MAPS
+    def test_no_room_in_run(self):
+        """Wherever it ends, nothing is started and nothing is left; nor where it cannot even begin."""
+        command = ["undersign", "launch", "offboarding", "--share", PROJECT, "--", "true"]
+        self.assertEqual(people.run_as(OWNER, command).returncode, 0)
+        before = self.runs_of_launches()
+        for files in (0, 1):
+            with room.none_in_run(files):
+                done = people.run_as(OWNER, command)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, rf"cannot make {RUN}/[0-9a-f/]+: No space left on device")
+                self.assertTrue(nothing_is_left(), (mounts(), os.listdir(RUN)))
+            self.assertEqual(self.runs_of_launches(), before)
+        os.rename(RUN, f"{RUN}.away")
+        self.addCleanup(os.rename, f"{RUN}.away", RUN)
+        with room.none_in_run():
+            done = subprocess.run(["/usr/libexec/undersign-launcher"], capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"cannot make {RUN}: No space left on device", done.stderr)
+        self.doCleanups()
+        self.assertEqual(people.run_as(OWNER, command).returncode, 0)
 
     def test_what_the_bus_itself_refuses(self):
         with bus.Peer(OWNER) as peer:
