@@ -6,8 +6,8 @@
 #include "service/admin/admin.h"
 
 #include "dbus/names.h"
+#include "service/admin/encrypt.h"
 #include "service/admin/member.h"
-#include "service/admin/receive.h"
 #include "service/passkey/passkey.h"
 
 /* Of one call: nothing is longer than what a new passkey says. */
@@ -21,11 +21,11 @@ is_busy (gpointer data)
   return enrolments_open (state->enrolments) > 0;
 }
 
-/* A caller may take his time, and systemd waits for the end of this process. */
+/* systemd-creds may take its time, and systemd waits for the end of this process. */
 static void
 ends (gpointer data)
 {
-  receive_end_all ();
+  encrypt_end_all ();
 }
 
 int

@@ -23,7 +23,7 @@ typedef struct
   guint authorise_seconds;       /* how long polkit may take without a person */
   guint interactive_seconds;     /* and with one */
   guint enrolment_seconds;       /* how long an enrolment stays open */
-  guint receive_seconds;         /* in which a pipe with a secret has to end */
+  guint encrypt_seconds;         /* how long systemd-creds may take */
   guint idle_seconds;
 } AdminConfig;
 

@@ -2,14 +2,15 @@
 /*
  * SetCredential and RemoveCredential.  A credential is stored encrypted where systemd finds it,
  * with a drop-in that has it loaded into the runner of its module and nothing else.  It is never
- * read back.
+ * read back, and nothing but systemd-creds reads the secret.  It comes as a sealed memfd: whoever
+ * reads a pipe waits for the caller, who can have the kernel hold it in a write to it, where no
+ * signal ends the wait.
  */
 #include "service/admin/call.h"
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/admin/encrypt.h"
-#include "service/admin/receive.h"
 #include "service/admin/systemd.h"
 #include "service/base/fd.h"
 #include "service/base/file.h"
@@ -150,117 +151,69 @@ drop_in_store (const AdminConfig *config, const Place *place, const char *name, 
   return good;
 }
 
-/* Only what cannot change or block for ever under us: a pipe, which is read once, or a sealed
- * memfd. */
-static gboolean
-descriptor_check (int fd, gboolean *out_is_pipe, GError **error)
+/* A description of our own: where the caller's stands is his to move. */
+static int
+secret_open (int fd, GError **error)
 {
-  struct stat status;
+  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", fd);
   gsize size = 0;
+  int own = -1;
 
-  *out_is_pipe = fstat (fd, &status) == 0 && S_ISFIFO (status.st_mode);
-  if (*out_is_pipe)
-    return TRUE;
-  if (memfd_check (fd, CREDENTIAL_MAX, &size, NULL))
-    return TRUE;
-  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                       "\"secret\" must be a pipe, or a sealed memfd of at most %d bytes",
-                       CREDENTIAL_MAX);
-}
-
-/* Of a sealed memfd, which is all there. */
-static Secret *
-secret_read (int fd, GError **error)
-{
-  g_autoptr (Secret) secret = NULL;
-  gsize size = 0, len = 0;
-
-  if (!memfd_check (fd, CREDENTIAL_MAX, &size, error) ||
-      !receive_check_size (size, CREDENTIAL_MAX, error))
-    return NULL;
-  secret = secret_new (size);
-  while (secret != NULL && len < size)
-    {
-      ssize_t got = pread (fd, secret_data (secret) + len, size - len, (off_t) len);
-
-      if (got > 0)
-        len += (gsize) got;
-      else if (got == 0 || errno != EINTR)
-        break;
-    }
-  if (secret == NULL || len < size)
-    {
-      us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "%s",
-                    secret == NULL ? "cannot lock memory" : "\"secret\" cannot be read");
-      return NULL;
-    }
-  return g_steal_pointer (&secret);
-}
-
-static GVariant *
-secret_set (const AdminState *state, GVariant *body, Secret *secret, GError **error)
-{
-  const AdminConfig *config = state->config;
-  const char *module = NULL, *name = NULL;
-  g_autoptr (GBytes) encrypted = NULL;
-  g_auto (Place) place = { 0 };
-
-  g_variant_get (body, "(&s&sh)", &module, &name, NULL);
-  if (!place_find (config, module, name, &place, error))
-    return NULL;
-  encrypted = encrypt_credential (config->encrypt, name, secret, error);
-  if (encrypted == NULL || !credential_store (config, &place, encrypted, error) ||
-      !drop_in_store (config, &place, name, error))
-    return NULL;
-  systemd_unit_changed (state->bus, place.unit);
-  return g_variant_new ("()");
+  if (!memfd_check (fd, G_MAXSIZE, &size, NULL))
+    us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                  "\"secret\" must be a sealed memfd");
+  else if (size == 0 || size > CREDENTIAL_MAX)
+    us_error_set (error, US_ERROR_INVALID_ARGUMENT,
+                  size == 0 ? US_REASON_BAD_VALUE : US_REASON_TOO_LARGE,
+                  "\"secret\" must have 1 to %d bytes", CREDENTIAL_MAX);
+  else if ((own = open (path, O_RDONLY | O_CLOEXEC)) < 0)
+    us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                  "\"secret\" cannot be opened: %s", g_strerror (errno));
+  return own;
 }
 
 static void
-on_received (Secret *secret, const GError *error, gpointer data)
+on_encrypted (GBytes *encrypted, const GError *error, gpointer data)
 {
   MechanismCall *given = data;
-  g_autoptr (GError) local = NULL;
-  GVariant *reply = NULL;
+  const AdminState *state = mechanism_data (given->mechanism);
+  const char *module = NULL, *name = NULL;
+  g_autoptr (GError) local = error != NULL ? g_error_copy (error) : NULL;
+  g_auto (Place) place = { 0 };
+  gboolean good = FALSE;
 
-  if (secret != NULL)
-    reply = secret_set (mechanism_data (given->mechanism), given->body, secret, &local);
-  mechanism_call_answer (given, reply, NULL, error != NULL ? error : local);
+  g_variant_get (given->body, "(&s&sh)", &module, &name, NULL);
+  if (encrypted != NULL)
+    good = place_find (state->config, module, name, &place, &local) &&
+           credential_store (state->config, &place, encrypted, &local) &&
+           drop_in_store (state->config, &place, name, &local);
+  if (good)
+    systemd_unit_changed (state->bus, place.unit);
+  mechanism_call_answer (given, good ? g_variant_new ("()") : NULL, NULL, local);
 }
 
 GVariant *
 handle_set_credential (const AdminCall *call, GError **error)
 {
-  const char *module = NULL, *name = NULL;
-  g_autoptr (Secret) secret = NULL;
+  const AdminConfig *config = call->state->config;
+  EncryptOrder order = { .program = config->encrypt, .seconds = config->encrypt_seconds };
+  const char *module = NULL;
   g_auto (Place) place = { 0 };
-  ReceivePipe pipe = { 0 };
+  autofd secret = -1;
   gint32 handle = -1;
-  gboolean is_pipe = FALSE;
-  int fd = -1;
 
-  g_variant_get (call->body, "(&s&sh)", &module, &name, &handle);
+  g_variant_get (call->body, "(&s&sh)", &module, &order.name, &handle);
   if (call->fds == NULL || handle < 0 || handle >= g_unix_fd_list_get_length (call->fds))
     {
       us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_HANDLE,
                     "\"secret\" is no descriptor of the message");
       return NULL;
     }
-  fd = g_unix_fd_list_peek_fds (call->fds, NULL)[handle];
-  if (!place_find (call->state->config, module, name, &place, error) ||
-      !descriptor_check (fd, &is_pipe, error))
+  if (!place_find (config, module, order.name, &place, error))
     return NULL;
-  if (!is_pipe)
-    {
-      secret = secret_read (fd, error);
-      return secret != NULL ? secret_set (call->state, call->body, secret, error) : NULL;
-    }
-  pipe = (ReceivePipe){ .fd = fd,
-                        .bus = call->state->bus,
-                        .sender = call->sender,
-                        .max = CREDENTIAL_MAX,
-                        .seconds = call->state->config->receive_seconds };
-  if (receive_begin (&pipe, on_received, call->given, error))
+  secret = secret_open (g_unix_fd_list_peek_fds (call->fds, NULL)[handle], error);
+  order.secret = secret;
+  if (secret >= 0 && encrypt_begin (&order, on_encrypted, call->given, error))
     mechanism_call_defer (call->given);
   return NULL;
 }

@@ -2,18 +2,33 @@
 /* Encrypts a secret with systemd-creds(1), for LoadCredentialEncrypted= of one name. */
 #pragma once
 
-#include "service/base/secret.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 
+#define ENCRYPT_MAX 4 /* at a time */
+
+typedef struct
+{
+  const char *program; /* systemd-creds */
+  const char *name;    /* the credential's, which is bound into the result */
+  int secret;          /* a descriptor of a file that nobody can change, read from where it stands */
+  guint seconds;       /* in which it has to end */
+} EncryptOrder;
+
+/* Called once: @encrypted, borrowed; NULL with @error, borrowed, US_ERROR_UNAVAILABLE. */
+typedef void (*EncryptDone) (GBytes *encrypted, const GError *error, gpointer data);
+
 /*
- * encrypt_credential:
- * @program: systemd-creds
- * @name: the credential's name, which is bound into the result
+ * encrypt_begin: does not wait, and never calls @done before it returns.  The secret is the program's
+ * standard input: never in an argument, the environment, another file or a log.
  *
- * The secret goes through a pipe: never into an argument, the environment, a file or a log.
- * Returns: (transfer full): the encrypted text, or NULL with US_ERROR_UNAVAILABLE, reason internal.
+ * Returns: FALSE with reason limit where ENCRYPT_MAX are under way, or with reason internal.
  */
-GBytes *encrypt_credential (const char *program, const char *name, Secret *secret, GError **error);
+gboolean
+encrypt_begin (const EncryptOrder *order, EncryptDone done, gpointer data, GError **error);
+
+/* encrypt_end_all: none of them comes to its end any more. */
+void encrypt_end_all (void);
 
 G_END_DECLS

@@ -22,7 +22,7 @@ main (int argc, char **argv)
     .authorise_seconds = 10,
     .interactive_seconds = 120,
     .enrolment_seconds = 300,
-    .receive_seconds = 5,
+    .encrypt_seconds = 30,
     .idle_seconds = 60,
   };
   int status = 2;

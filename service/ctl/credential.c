@@ -7,7 +7,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
-#include "service/base/file.h"
+#include "service/base/fd.h"
 #include "service/base/memfd.h"
 #include "service/base/secret.h"
 #include "service/ctl/bus.h"
@@ -18,11 +18,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
 #define SECRET_MAX (1024 * 1024)
-#define PIPE_SAFE (64 * 1024) /* what a pipe takes without a reader */
 
 static gboolean keep_newline = FALSE;
 
@@ -82,25 +82,20 @@ secret_get (GError **error)
   return secret_new_from (secret_data (secret), len);
 }
 
-/* A descriptor from which the service reads it: a pipe, which only the kernel holds; a memfd for
- * what does not fit into one. */
+/* A sealed memfd, which the service does not wait for.  It stays in memory for as long as this process
+ * is there: an administrator may take his time with polkit's question. */
 static int
 secret_offer (Secret *secret, GError **error)
 {
-  int ends[2] = { -1, -1 };
-  gboolean good = FALSE;
+  const gsize size = secret_size (secret);
+  autofd fd = memfd_new_sealed ("credential", secret_data (secret), size, error);
+  void *pages = fd >= 0 ? mmap (NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 
-  if (secret_size (secret) > PIPE_SAFE)
-    return memfd_new_sealed ("credential", secret_data (secret), secret_size (secret), error);
-  if (pipe2 (ends, O_CLOEXEC | O_NONBLOCK) == 0)
-    good = fd_write_all (ends[1], secret_data (secret), secret_size (secret), NULL);
-  if (ends[1] >= 0)
-    close (ends[1]);
-  if (good)
-    return ends[0];
-  if (ends[0] >= 0)
-    close (ends[0]);
-  us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "no pipe: %s", g_strerror (errno));
+  if (fd < 0)
+    return -1;
+  if (pages != MAP_FAILED && mlock (pages, size) == 0 && madvise (pages, size, MADV_DONTDUMP) == 0)
+    return fd_steal (&fd);
+  us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot lock memory");
   return -1;
 }
 

@@ -2,7 +2,7 @@
 /*
  * undersign-admin with the paths and times of a test:
  *   daemon ADDRESS FOLDER ENCRYPT AUTHORISE-SECONDS ENROLMENT-SECONDS IDLE-SECONDS
- *     RECEIVE-SECONDS
+ *     ENCRYPT-SECONDS
  * where FOLDER has all that an installation has elsewhere, owned by the user of the test.
  */
 #include "service/admin/admin.h"
@@ -38,7 +38,7 @@ main (int argc, char **argv)
   admin.interactive_seconds = (guint) atoi (argv[4]);
   admin.enrolment_seconds = (guint) atoi (argv[5]);
   admin.idle_seconds = (guint) atoi (argv[6]);
-  admin.receive_seconds = (guint) atoi (argv[7]);
+  admin.encrypt_seconds = (guint) atoi (argv[7]);
   signal (SIGPIPE, SIG_IGN);
   return admin_run (&admin);
 }

@@ -5,15 +5,11 @@
 usage: test-admin.py DAEMON EXECUTOR [TEST…]   (the two programs of this folder)
 """
 
-import fcntl
 import os
 import queue
 import re
-import select
 import stat
-import struct
 import sys
-import termios
 import threading
 import time
 import unittest
@@ -36,6 +32,8 @@ DAEMON, EXECUTOR = sys.argv[1:3]
 MIB = 1024 * 1024
 ENCRYPT = """#!/bin/sh
 printf '%s\\n' "$@" > {folder}/arguments
+echo begun >> {folder}/begun
+while [ -e {folder}/hold ]; do sleep 0.05; done
 tr '\\0' '\\n' < /proc/$$/environ > {folder}/environment
 secret=$(cat)
 case $secret in
@@ -58,11 +56,6 @@ CALLS = {
     "PruneAudit": ("(s)", ("2026-01-02T03:04:05Z",)),
     "Status": (None, None),
 }
-
-
-def unread(fd):
-    """How much is in a pipe."""
-    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
 
 
 class Caller:
@@ -94,7 +87,7 @@ class Caller:
 class Base(private_bus.BusTest):
     checked = ("daemon",)
     # Nothing is to time out but where a test says so, on the slowest machine.
-    authorise_seconds, enrolment_seconds, idle_seconds, receive_seconds = 120, 600, 600, 600
+    authorise_seconds, enrolment_seconds, idle_seconds, encrypt_seconds = 120, 600, 600, 600
     polkit = True
 
     def setUp(self):
@@ -116,7 +109,7 @@ class Base(private_bus.BusTest):
     def start_daemon(self, ready):
         return self.start("daemon", [DAEMON, self.address, self.folder, f"{self.folder}/encrypt",
                                      str(self.authorise_seconds), str(self.enrolment_seconds),
-                                     str(self.idle_seconds), str(self.receive_seconds)], ready)
+                                     str(self.idle_seconds), str(self.encrypt_seconds)], ready)
 
     def mock(self, member, signature, value):
         """Tells the mock of polkit what to do."""
@@ -497,17 +490,12 @@ class Storing(Base):
         super().setUp()
         self.allow("set-credential", "remove-credential")
 
-    def put(self, secret, module="mail", name="work-smtp", close=True):
-        read, write = os.pipe()
-        os.write(write, secret)
-        if close:
-            os.close(write)
+    def put(self, secret, module="mail", name="work-smtp", caller=None):
+        fd = raw.File(secret).open()
         try:
-            return self.caller.call("SetCredential", "(ssh)", (module, name, 0), fds=[read])
+            return (caller or self.caller).call("SetCredential", "(ssh)", (module, name, 0), fds=[fd])
         finally:
-            os.close(read)
-            if not close:
-                os.close(write)
+            os.close(fd)
 
 
 class Credentials(Storing):
@@ -540,115 +528,97 @@ class Credentials(Storing):
                          f"encrypted:{len(self.SECRET)}\n")
 
     def test_what_it_may_come_in(self):
-        zero = os.open("/dev/zero", os.O_RDONLY)
-        regular = os.open(f"{self.folder}/bus.conf", os.O_RDONLY)
-        for fd in (zero, regular):
+        for kind in ("zero", "regular", "fifo", "unsealed", "part-sealed", "path-only"):
+            fd = raw.File(self.SECRET, kind).open()
             self.refused("InvalidArgument", "bad-value", "SetCredential", "(ssh)",
                          ("mail", "work-smtp", 0), fds=[fd])
             os.close(fd)
         self.refused("InvalidArgument", "bad-handle", "SetCredential", "(ssh)",
                      ("mail", "work-smtp", 0))
-        fd = raw.File(self.SECRET, "unsealed").open()
-        self.refused("InvalidArgument", "bad-value", "SetCredential", "(ssh)",
-                     ("mail", "work-smtp", 0), fds=[fd])
-        os.close(fd)
         with self.assertRaises(raw.BusError):
             self.put(b"")
         self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
-        fd = raw.File(self.SECRET, "sealed").open()
-        self.caller.call("SetCredential", "(ssh)", ("mail", "work-smtp", 0), fds=[fd])
+        self.assertFalse(os.path.exists(f"{self.folder}/begun"))
+
+    def test_a_pipe_is_not_touched(self):
+        """Whoever reads one waits for who writes, in the kernel."""
+        read, write = os.pipe()
+        os.write(write, self.SECRET)
+        self.refused("InvalidArgument", "bad-value", "SetCredential", "(ssh)",
+                     ("mail", "work-smtp", 0), fds=[read])
+        self.assertEqual(os.read(read, 100), self.SECRET)
+        os.close(read)
+        os.close(write)
+
+    def test_wherever_it_stands(self):
+        fd = raw.File(self.SECRET).open()
+        for at in (0, 5, len(self.SECRET)):
+            os.lseek(fd, at, os.SEEK_SET)
+            self.caller.call("SetCredential", "(ssh)", ("mail", "work-smtp", 0), fds=[fd])
+            self.assertEqual(self.read("credentials/undersign-mail.work-smtp"),
+                             f"encrypted:{len(self.SECRET)}\n")
+            self.assertEqual(os.lseek(fd, 0, os.SEEK_CUR), at)
         os.close(fd)
 
     def test_too_large(self):
-        """As a pipe, which tells its size when it has been read."""
-        for size, reason in ((MIB, None), (MIB + 1, "too-large")):
-            read, write = os.pipe()
-            writer = threading.Thread(target=self.write_all, args=(write, bytes(size)), daemon=True)
-            writer.start()
-            if reason is None:
-                self.caller.call("SetCredential", "(ssh)", ("mail", "work-smtp", 0), fds=[read])
-            else:
-                self.refused("InvalidArgument", reason, "SetCredential", "(ssh)",
-                             ("mail", "other", 0), fds=[read])
-            os.close(read)
-            writer.join(60)
+        self.put(b"x" * MIB)
+        with self.assertRaises(raw.BusError) as caught:
+            self.put(b"x" * (MIB + 1), name="other")
+        self.assertEqual(caught.exception.reason, "too-large")
         self.assertEqual(os.listdir(f"{self.folder}/credentials"), ["undersign-mail.work-smtp"])
 
-    @staticmethod
-    def write_all(fd, data):
-        try:
-            with os.fdopen(fd, "wb") as file:
-                file.write(data)
-        except BrokenPipeError:
-            pass
-
-    def begin(self, caller, name):
-        """A pipe that the daemon is reading and that is not at its end; and what comes of it."""
-        read, write = os.pipe()
+    def begin(self, name, caller=None):
+        """Has one encrypted by a program that holds; returns what comes of it."""
+        before = self.begun()
+        self.write("hold", "")
         answers = queue.Queue()
-        threading.Thread(target=self.answer, args=(caller, name, read, answers), daemon=True).start()
-        os.write(write, self.SECRET)
-        world.wait_until(lambda: unread(read) == 0, "the daemon reads")
-        os.close(read)
-        return write, answers
+        threading.Thread(target=self.answer, args=(caller or Caller(self.address), name, answers),
+                         daemon=True).start()
+        world.wait_until(lambda: self.begun() > before, "it is being encrypted")
+        return answers
 
-    @staticmethod
-    def answer(caller, name, fd, answers):
+    def begun(self):
+        path = f"{self.folder}/begun"
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
+    def answer(self, caller, name, answers):
         try:
-            answers.put(caller.call("SetCredential", "(ssh)", ("mail", name, 0), fds=[fd]))
+            answers.put(self.put(self.SECRET, name=name, caller=caller))
         except (raw.BusError, GLib.Error) as error:
-            answers.put(error.with_traceback(None))  # whose frames hold the message and its pipe
+            answers.put(error.with_traceback(None))  # whose frames hold the message and its file
 
-    def test_a_slow_pipe_keeps_nobody_waiting(self):
+    def release(self):
+        os.unlink(f"{self.folder}/hold")
+
+    def test_a_slow_program_keeps_nobody_waiting(self):
         self.allow("set-credential", "halt")
-        write, answers = self.begin(Caller(self.address), "slow")
+        answers = self.begin("slow")
         self.caller.call("Halt", "(s)", ("now",), timeout=60)
-        self.put(b"quick")
+        self.assertEqual(self.handed_over(), [f"35 ({os.getuid()}, 'now')"])
         self.assertTrue(answers.empty())
-        self.assertEqual(self.read("credentials/undersign-mail.work-smtp"), "encrypted:5\n")
-        os.write(write, b"the rest")
-        os.close(write)
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
+        self.release()
         self.assertEqual(answers.get(timeout=60), ())
-        self.assertEqual(self.read("credentials/undersign-mail.slow"),
-                         f"encrypted:{len(self.SECRET) + 8}\n")
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), ["undersign-mail.slow"])
 
-    def test_the_end_waits_for_no_pipe(self):
-        write, answers = self.begin(Caller(self.address), "slow")
+    def test_the_end_waits_for_no_program(self):
+        answers = self.begin("slow")
         self.daemon.terminate()
         self.assertEqual(answers.get(timeout=60).reason, "unreachable")
         self.assertEqual(self.daemon.wait(60), 0)
-        os.close(write)
         self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
 
-    def test_so_many_pipes_are_read(self):
-        begun = [self.begin(Caller(self.address), f"s{i}") for i in range(4)]
-        error = self.refused("LimitExceeded", "limit", "SetCredential", "(ssh)", ("mail", "s4", 0),
-                             fds=[self.closed_pipe()])
-        self.assertIn("4 secrets", error.text)
-        for write, answers in begun:
-            os.close(write)
-            self.assertEqual(answers.get(timeout=60), ())
+    def test_so_many_are_encrypted(self):
+        answers = [self.begin(f"s{i}") for i in range(4)]
+        with self.assertRaises(raw.BusError) as caught:
+            self.put(self.SECRET, name="s4")
+        self.assertEqual(caught.exception.name, raw.ERROR + "LimitExceeded")
+        self.assertIn("4 secrets", caught.exception.text)
+        self.release()
+        for answer in answers:
+            self.assertEqual(answer.get(timeout=60), ())
         self.put(self.SECRET)
         self.assertEqual(len(os.listdir(f"{self.folder}/credentials")), 5)
-
-    def closed_pipe(self):
-        read, write = os.pipe()
-        self.addCleanup(os.close, read)
-        os.write(write, self.SECRET)
-        os.close(write)
-        return read
-
-    def test_the_caller_leaves(self):
-        """The daemon lets go of the pipe then, and stores nothing."""
-        other = Caller(self.address)
-        write, _ = self.begin(other, "gone")
-        other.bus.close_sync(None)
-        watch = select.poll()
-        watch.register(write, 0)
-        self.assertEqual(watch.poll(20000), [(write, select.POLLERR)])
-        os.close(write)
-        self.put(self.SECRET)
-        self.assertEqual(os.listdir(f"{self.folder}/credentials"), ["undersign-mail.work-smtp"])
 
     def test_no_such_module(self):
         for module in ("http", "mail.so"):
@@ -680,12 +650,14 @@ class Credentials(Storing):
 
 
 class CredentialLate(Storing):
-    receive_seconds = 2
+    encrypt_seconds = 2
 
-    def test_a_pipe_that_never_ends(self):
+    def test_a_program_that_never_ends(self):
+        self.write("hold", "")
         with self.assertRaises(raw.BusError) as caught:
-            self.put(self.SECRET, close=False)
-        self.assertIn("did not end", caught.exception.text)
+            self.put(self.SECRET)
+        self.assertIn("took too long", caught.exception.text)
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
 
 
 class Idle(Base):

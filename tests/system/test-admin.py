@@ -142,6 +142,25 @@ class Admin(unittest.TestCase):
             with open(f"{units.LOGS}/{name}", encoding="utf-8", errors="replace") as log:
                 self.assertNotIn("hunter2", log.read())
 
+    def test_a_stuck_systemd_creds_keeps_nobody_waiting(self):
+        program, begun = "/usr/bin/systemd-creds", "/run/creds-begun"
+        os.rename(program, f"{program}.away")
+        self.addCleanup(os.rename, f"{program}.away", program)
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n> {begun}\nwhile [ -e {begun} ]; do sleep 0.1; done\nexit 1\n")
+        os.chmod(program, 0o755)
+        with subprocess.Popen(["undersignctl", "credential", "set", "null", "stuck", "--json"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stuck:
+            stuck.stdin.write("hunter2")
+            stuck.stdin.close()
+            world.wait_until(lambda: os.path.exists(begun), "systemd-creds has begun")
+            self.assertEqual(ctl("halt", "for a test").returncode, 0)
+            self.assertEqual(ctl("resume", "after it").returncode, 0)
+            self.assertIsNone(stuck.poll(), "the others were answered meanwhile")
+            os.unlink(begun)
+            self.assertIn("systemd-creds failed", json.loads(stuck.stdout.read())["text"])
+        self.assertFalse(os.path.exists("/etc/credstore.encrypted/undersign-null.stuck"))
+
     def test_it_is_started_by_the_bus_and_by_nobody_else(self):
         done = people.run_as("alice", ["/usr/libexec/undersign-admin"])
         self.assertNotEqual(done.returncode, 0)
