@@ -648,7 +648,7 @@ test_unreadable (Fixture *fixture, gconstpointer data)
 static struct
 {
   char *folder;
-  gint asked, held; /* atomic: how often the person was, and while others had to wait */
+  gint asked, held; /* atomic: for how many unlockings the person was; and while others had to wait */
 } question;
 
 /* In the connection's thread: what the keyring would ask the person for. */
@@ -661,7 +661,8 @@ on_question (GDBusConnection *bus, GDBusMessage *message, gboolean incoming, gpo
 
   if (incoming || member == NULL || !g_strv_contains (questions, member))
     return message;
-  g_atomic_int_inc (&question.asked);
+  if (g_str_equal (member, "Unlock"))
+    g_atomic_int_inc (&question.asked);
   fd = open (question.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) != 0)
     g_atomic_int_inc (&question.held);
@@ -673,9 +674,39 @@ on_question (GDBusConnection *bus, GDBusMessage *message, gboolean incoming, gpo
 static void
 assert_asked_apart (void)
 {
-  g_assert_cmpint (g_atomic_int_get (&question.asked), >, 0);
+  g_assert_cmpint (g_atomic_int_get (&question.asked), ==, 1);
   g_assert_cmpint (g_atomic_int_get (&question.held), ==, 0);
   g_atomic_int_set (&question.asked, 0);
+}
+
+/* What a command of its own comes to, which asks once and is told no. */
+static void
+assert_asks (Fixture *fixture, gboolean (*step) (Key *key, Passkey *passkey, GError **error))
+{
+  g_autoptr (Key) key = open_key (fixture);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (step (key, fixture->passkey, &error));
+  assert_failed (FALSE, error);
+  assert_asked_apart ();
+}
+
+static gboolean
+step_sign (Key *key, Passkey *passkey, GError **error)
+{
+  return test_key_sign (key, passkey, error) != 0;
+}
+
+static gboolean
+step_forget (Key *key, Passkey *passkey, GError **error)
+{
+  return key_forget (key, passkey->credential, error);
+}
+
+static gboolean
+step_enrol (Key *key, Passkey *passkey, GError **error)
+{
+  return test_key_enrol (key, NULL, error) != NULL;
 }
 
 /* No other process waits for who is asked to unlock the keyring: before signing, after the passphrase,
@@ -685,7 +716,7 @@ test_asked (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (Store) store = open_keyring ();
   g_autoptr (Key) key = open_key (fixture);
-  g_autoptr (GError) sign = NULL, late = NULL, forget = NULL, new = NULL, error = NULL;
+  g_autoptr (GError) error = NULL;
   guint filter = 0;
 
   question.folder = g_build_filename (fixture->folder, "passkeys", NULL);
@@ -693,18 +724,38 @@ test_asked (Fixture *fixture, gconstpointer data)
   g_assert_no_error (error);
   filter = g_dbus_connection_add_filter (fixture->bus, on_question, NULL, NULL);
   fixture->meanwhile = lock_meanwhile;
-  g_assert_cmpuint (test_key_sign (key, fixture->passkey, &late), ==, 0);
-  assert_failed (FALSE, late);
-  assert_asked_apart ();
-  g_assert_cmpuint (test_key_sign (key, fixture->passkey, &sign), ==, 0);
+  assert_asks (fixture, step_sign); /* locked after the passphrase */
+  assert_asks (fixture, step_sign);
+  assert_asks (fixture, step_forget);
+  assert_asks (fixture, step_enrol);
+  g_dbus_connection_remove_filter (fixture->bus, filter);
+  g_free (question.folder);
+}
+
+/* Whoever has said no is not asked again by the same command. */
+static void
+test_asked_once (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (Store) store = open_keyring ();
+  g_autoptr (Key) before = open_key (fixture), key = open_key (fixture);
+  g_autoptr (Passkey) other = test_key_enrol (before, NULL, NULL);
+  g_autoptr (GPtrArray) infos = NULL;
+  g_autoptr (GError) error = NULL, sign = NULL;
+  guint filter = 0;
+
+  question.folder = g_build_filename (fixture->folder, "passkeys", NULL);
+  fixture->passkey = test_key_enrol (before, NULL, NULL);
+  lock (fixture);
+  filter = g_dbus_connection_add_filter (fixture->bus, on_question, NULL, NULL);
+  infos = key_list (key, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (infos->len, ==, 2);
+  for (guint i = 0; i < infos->len; i++)
+    g_assert_nonnull (((const KeyInfo *) g_ptr_array_index (infos, i))->fault);
+  g_assert_cmpuint (test_key_sign (key, other, &sign), ==, 0);
   assert_failed (FALSE, sign);
   assert_asked_apart ();
-  g_assert_false (key_forget (key, fixture->passkey->credential, &forget));
-  assert_failed (FALSE, forget);
-  assert_asked_apart ();
-  g_assert_null (test_key_enrol (key, NULL, &new));
-  assert_failed (FALSE, new);
-  assert_asked_apart ();
+  assert_asks (fixture, step_sign);
   g_dbus_connection_remove_filter (fixture->bus, filter);
   g_free (question.folder);
 }
@@ -739,6 +790,7 @@ main (int argc, char **argv)
   ADD ("two-keyrings", test_two_keyrings);
   ADD ("unreadable", test_unreadable);
   ADD ("asked", test_asked);
+  ADD ("asked-once", test_asked_once);
   result = g_test_run ();
   test_once_clear ();
   g_clear_object (&bus);

@@ -16,6 +16,7 @@ typedef struct
 {
   Store parent;
   SecretService *service;
+  gboolean was_asked; /* the person, to unlock it */
 } KeyringStore;
 
 static const SecretSchema schema = {
@@ -33,15 +34,50 @@ wrap (GError *local, const char *doing, GError **error)
   return FALSE;
 }
 
+static GHashTable *
+attributes_of (const char *name)
+{
+  return name != NULL ? secret_attributes_build (&schema, "credential", name, NULL)
+                      : g_hash_table_new (g_str_hash, g_str_equal);
+}
+
+/* For all that is locked at once, but where nobody is to be asked, and never again once he was: his no
+ * is for the whole of a command. */
+static void
+ask_to_unlock (KeyringStore *store, GList *items)
+{
+  GList *locked = NULL;
+
+  for (GList *at = items; at != NULL; at = at->next)
+    if (secret_item_get_locked (at->data))
+      locked = g_list_prepend (locked, at->data);
+  if (locked != NULL && !store->parent.asks_nobody && !store->was_asked)
+    {
+      store->was_asked = TRUE;
+      secret_service_unlock_sync (store->service, locked, NULL, NULL, NULL);
+    }
+  g_list_free (locked);
+}
+
+/* The items of that name, or all of ours for NULL, unlocked where that can be. */
+static GList *
+find_all (KeyringStore *store, const char *name, GError **error)
+{
+  g_autoptr (GHashTable) attributes = attributes_of (name);
+  GList *items = secret_service_search_sync (store->service, &schema, attributes, SECRET_SEARCH_ALL,
+                                             NULL, error);
+
+  ask_to_unlock (store, items);
+  return items;
+}
+
 static GPtrArray *
 keyring_list (Store *base, GError **error)
 {
   KeyringStore *store = (KeyringStore *) base;
-  g_autoptr (GHashTable) none = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   GError *local = NULL;
-  GList *items =
-      secret_service_search_sync (store->service, &schema, none, SECRET_SEARCH_ALL, NULL, &local);
+  GList *items = find_all (store, NULL, &local);
 
   if (local != NULL)
     {
@@ -61,33 +97,11 @@ keyring_list (Store *base, GError **error)
   return g_steal_pointer (&names);
 }
 
-static GHashTable *
-attributes_of (const char *name)
-{
-  return secret_attributes_build (&schema, "credential", name, NULL);
-}
-
 static gboolean
 refuse (GError **error, const char *why)
 {
   return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_KEY_STORE,
                        "cannot read from the keyring: %s", why);
-}
-
-/* The person is asked to unlock what is locked, but where nobody is to be. */
-static SecretSearchFlags
-may_unlock (const KeyringStore *store)
-{
-  return store->parent.asks_nobody ? SECRET_SEARCH_NONE : SECRET_SEARCH_UNLOCK;
-}
-
-static GList *
-find_all (KeyringStore *store, const char *name, SecretSearchFlags flags, GError **error)
-{
-  g_autoptr (GHashTable) attributes = attributes_of (name);
-
-  return secret_service_search_sync (store->service, &schema, attributes, SECRET_SEARCH_ALL | flags,
-                                     NULL, error);
 }
 
 /* The item of that name with its secret, NULL without an error where there is none.  What is locked is
@@ -97,12 +111,13 @@ find_item (KeyringStore *store, const char *name, GError **error)
 {
   g_autoptr (SecretItem) item = NULL;
   GError *local = NULL;
-  GList *items =
-      find_all (store, name, may_unlock (store) | SECRET_SEARCH_LOAD_SECRETS, &local);
+  GList *items = find_all (store, name, &local);
   const guint n = g_list_length (items);
 
   if (n > 0)
     item = g_object_ref (items->data);
+  if (n == 1)
+    secret_item_load_secrets_sync (items, NULL, NULL);
   g_list_free_full (items, g_object_unref);
   if (local != NULL)
     wrap (local, "read from", error);
@@ -203,7 +218,7 @@ keyring_remove (Store *base, const char *name, GError **error)
 {
   KeyringStore *store = (KeyringStore *) base;
   GError *local = NULL;
-  GList *items = find_all (store, name, may_unlock (store), &local), *left = NULL;
+  GList *items = find_all (store, name, &local), *left = NULL;
   gboolean ok = items != NULL;
 
   if (items == NULL && local == NULL)
@@ -212,7 +227,7 @@ keyring_remove (Store *base, const char *name, GError **error)
     ok = may_remove (store, at->data) && secret_item_delete_sync (at->data, NULL, &local);
   g_list_free_full (items, g_object_unref);
   if (ok)
-    left = find_all (store, name, SECRET_SEARCH_NONE, &local);
+    left = find_all (store, name, &local);
   ok = ok && left == NULL && local == NULL;
   g_list_free_full (left, g_object_unref);
   return ok || wrap (local, "remove from", error);
