@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Passes bytes.  Called by verb-launch.c.  The command never has the person's terminal, so it can
- * type nothing into it, and what it shows there is what screen.c lets pass; but all that is its own
- * word, a card that looks like ours included.  What was typed and not passed on is thrown away at
- * the end, when the terminal has said all that the command asked it: the next to read is the
- * person's shell.
+ * Passes bytes, signals and the size between console.c, the person's side, and the command's terminal,
+ * until one of them has ended.  Called by verb-launch.c.  The command never has the person's terminal,
+ * so it can type nothing into it, and what it shows there is what screen.c lets pass; but all that is
+ * its own word, a card that looks like ours included.
  */
 #include "module/card/tty/relay.h"
 
+#include "module/card/tty/console.h"
 #include "module/card/tty/leave.h"
-#include "module/card/tty/screen.h"
 #include "service/base/fd.h"
 
 #include <errno.h>
@@ -19,17 +18,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
 #define HUNG_UP_MS 200
 #define REST_READS 64
 #define WRITE_MAX 4096
-/* What it is: each terminal answers, and in the order in which it was asked. */
-#define QUESTION "\033[c"
-#define SILENCE_US (2 * G_USEC_PER_SEC)  /* of a terminal that has said all */
-#define ANSWERS_US (20 * G_USEC_PER_SEC) /* however much it is that it was asked */
 
 typedef struct
 {
@@ -39,18 +33,11 @@ typedef struct
 
 typedef struct
 {
+  Console console;
   int terminal, link, signals;
-  int output; /* standard output, where a write does not wait */
   gboolean input_ended, is_hung_up;
-  gboolean is_terminal; /* standard input is one */
-  gboolean is_shown;    /* what the command writes may come to one, through a pipe, too */
-  gboolean has_before;
-  struct termios before;
   Bytes typed, shown;
-  Screen screen;
-  guint answered;   /* how often the terminal has said what it is */
-  guint answer_len; /* of the answer that is being read */
-  guint8 last;      /* of what was typed */
+  guint8 last; /* of what was typed */
   Leave leave;
   char word[64];
   gsize word_len;
@@ -68,10 +55,8 @@ enum
   POLL_N,
 };
 
-/* --- the person's terminal --- */
-
 static void
-pass_size (Relay *relay)
+pass_size (const Relay *relay)
 {
   struct winsize size;
 
@@ -82,114 +67,8 @@ pass_size (Relay *relay)
 static void
 make_raw (Relay *relay)
 {
-  struct termios raw;
-
-  if (!relay->is_terminal)
-    return;
-  if (!relay->has_before && tcgetattr (STDIN_FILENO, &relay->before) != 0)
-    return;
-  relay->has_before = TRUE;
-  raw = relay->before;
-  cfmakeraw (&raw);
-  tcsetattr (STDIN_FILENO, TCSANOW, &raw);
-  pass_size (relay);
-}
-
-/* ESC [ ? …c */
-static void
-note_answers (Relay *relay, const guint8 *bytes, gsize len)
-{
-  static const guint8 begin[] = { 0x1b, '[', '?' };
-
-  for (gsize i = 0; i < len; i++)
-    {
-      const gboolean is_in = relay->answer_len == sizeof begin;
-
-      if (is_in && (g_ascii_isdigit (bytes[i]) || bytes[i] == ';'))
-        continue;
-      relay->answered += is_in && bytes[i] == 'c' ? 1 : 0;
-      if (!is_in && bytes[i] == begin[relay->answer_len])
-        relay->answer_len++;
-      else
-        relay->answer_len = bytes[i] == begin[0] ? 1 : 0;
-    }
-}
-
-/* What is left of a time, for poll(). */
-static int
-rest_ms (gint64 until)
-{
-  return (int) MAX ((until - g_get_monotonic_time () + 999) / 1000, 0);
-}
-
-/* A word of ours to the terminal, which may be stopped. */
-static gboolean
-tell (const Relay *relay, const char *text, gsize len)
-{
-  const gint64 until = g_get_monotonic_time () + SILENCE_US;
-  gsize at = 0;
-
-  while (at < len)
-    {
-      struct pollfd polled = { relay->output, POLLOUT, 0 };
-      ssize_t n = 0;
-
-      if (rest_ms (until) == 0 || (poll (&polled, 1, rest_ms (until)) < 0 && errno != EINTR))
-        return FALSE;
-      if (polled.revents == 0)
-        continue;
-      n = write (relay->output, text + at, len - at);
-      if (n < 0 && errno != EAGAIN && errno != EINTR)
-        return FALSE;
-      at += (gsize) MAX (n, 0);
-    }
-  return TRUE;
-}
-
-/* Asks what it is once more, and waits for the answer: what the command asked was answered before.
- */
-static void
-let_answer (Relay *relay)
-{
-  const gint64 last = g_get_monotonic_time () + ANSWERS_US;
-  const guint wanted = MAX (relay->screen.asked, relay->answered) + 1;
-  gint64 until = g_get_monotonic_time () + SILENCE_US;
-
-  if (!relay->screen.has_asked || !tell (relay, QUESTION, strlen (QUESTION)))
-    return;
-  while (relay->answered < wanted)
-    {
-      struct pollfd polled = { STDIN_FILENO, POLLIN, 0 };
-      guint8 bytes[1024];
-      ssize_t n = 0;
-
-      if (rest_ms (until) == 0 || (poll (&polled, 1, rest_ms (until)) < 0 && errno != EINTR))
-        return;
-      if (polled.revents == 0)
-        continue;
-      n = read (STDIN_FILENO, bytes, sizeof bytes);
-      if (n <= 0 && !(n < 0 && errno == EINTR))
-        return;
-      note_answers (relay, bytes, (gsize) MAX (n, 0));
-      until = MIN (g_get_monotonic_time () + SILENCE_US, last);
-    }
-}
-
-static void
-restore (Relay *relay)
-{
-  GString *undo = relay->is_shown ? screen_undo (&relay->screen, relay->shown.len == 0) : NULL;
-
-  if (undo != NULL && !tell (relay, undo->str, undo->len))
-    g_debug ("the terminal takes nothing: %s", g_strerror (errno));
-  if (undo != NULL)
-    g_string_free (undo, TRUE);
-  if (!relay->has_before)
-    return;
-  if (relay->is_shown)
-    let_answer (relay);
-  while (tcsetattr (STDIN_FILENO, TCSAFLUSH, &relay->before) != 0 && errno == EINTR)
-    ;
+  if (console_make_raw (&relay->console))
+    pass_size (relay);
 }
 
 /* --- bytes --- */
@@ -245,7 +124,7 @@ end_input (Relay *relay)
 static gboolean
 wants_input (const Relay *relay)
 {
-  return !relay->input_ended && (relay->is_terminal || relay->typed.len == 0);
+  return !relay->input_ended && (relay->console.is_terminal || relay->typed.len == 0);
 }
 
 static void
@@ -263,8 +142,8 @@ read_input (Relay *relay)
     }
   append (&relay->typed, bytes, (gsize) n);
   relay->last = bytes[n - 1];
-  note_answers (relay, bytes, (gsize) n);
-  if (relay->is_terminal && leave_take (&relay->leave, bytes, (gsize) n))
+  console_note (&relay->console, bytes, (gsize) n);
+  if (relay->console.is_terminal && leave_take (&relay->leave, bytes, (gsize) n))
     end (relay, 128 + SIGHUP);
 }
 
@@ -280,13 +159,7 @@ read_terminal (Relay *relay)
   relay->is_hung_up = n < 0 && errno == EIO;
   if (n <= 0)
     return FALSE;
-  if (relay->is_shown)
-    shown->len += screen_pass (&relay->screen, bytes, (gsize) n, shown->data + shown->len);
-  else
-    {
-      memcpy (shown->data + shown->len, bytes, (gsize) n);
-      shown->len += (gsize) n;
-    }
+  shown->len += console_pass (&relay->console, bytes, (gsize) n, shown->data + shown->len);
   return TRUE;
 }
 
@@ -392,14 +265,6 @@ signals_leave (Relay *relay, const struct sigaction *before)
   fd_clear (&relay->signals);
 }
 
-/* What is between these two lines is the command's, whatever it looks like. */
-static void
-say (const Relay *relay, const char *whose, const char *text)
-{
-  if (whose != NULL && relay->is_terminal && isatty (STDERR_FILENO))
-    g_printerr ("undersign: %s %s\r\n", whose, text);
-}
-
 /* --- all of it --- */
 
 static void
@@ -407,7 +272,7 @@ turn (Relay *relay)
 {
   struct pollfd polled[POLL_N] = {
     [POLL_INPUT] = { wants_input (relay) ? STDIN_FILENO : -1, POLLIN, 0 },
-    [POLL_OUTPUT] = { relay->shown.len > 0 ? relay->output : -1, POLLOUT, 0 },
+    [POLL_OUTPUT] = { relay->shown.len > 0 ? relay->console.output : -1, POLLOUT, 0 },
     [POLL_TERMINAL] = { relay->is_hung_up ? -1 : relay->terminal, 0, 0 },
     [POLL_LINK] = { relay->link, POLLIN, 0 },
     [POLL_SIGNALS] = { relay->signals, POLLIN, 0 },
@@ -429,7 +294,7 @@ turn (Relay *relay)
     read_terminal (relay);
   if ((polled[POLL_TERMINAL].revents & POLLOUT) != 0 && !drain (&relay->typed, relay->terminal))
     relay->typed.len = 0;
-  if (polled[POLL_OUTPUT].revents != 0 && !drain (&relay->shown, relay->output))
+  if (polled[POLL_OUTPUT].revents != 0 && !drain (&relay->shown, relay->console.output))
     end (relay, 128 + SIGHUP);
   if (polled[POLL_LINK].revents != 0)
     read_link (relay);
@@ -439,13 +304,13 @@ turn (Relay *relay)
 static gboolean
 show_some (Relay *relay)
 {
-  struct pollfd polled[] = { { relay->output, POLLOUT, 0 }, { relay->signals, POLLIN, 0 } };
+  struct pollfd polled[] = { { relay->console.output, POLLOUT, 0 }, { relay->signals, POLLIN, 0 } };
 
   if (poll (polled, G_N_ELEMENTS (polled), -1) < 0)
     return errno == EINTR;
   if (polled[1].revents != 0 && read_signal (relay))
     return FALSE;
-  return polled[0].revents == 0 || drain (&relay->shown, relay->output);
+  return polled[0].revents == 0 || drain (&relay->shown, relay->console.output);
 }
 
 /* What the command showed last; if there is more than fits a terminal, others of its show it. */
@@ -467,61 +332,21 @@ link_leave (Relay *relay)
   return relay->word_len == 0;
 }
 
-/* --- where it goes --- */
-
-static gboolean
-has_terminal (void)
-{
-  autofd fd = open ("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-
-  return fd >= 0;
-}
-
-/* Whether what is written may come to a terminal: a pipe may lead there.  A file has all of it. */
-static gboolean
-may_be_shown (void)
-{
-  struct stat status;
-
-  if (fstat (STDOUT_FILENO, &status) == 0 && S_ISREG (status.st_mode))
-    return FALSE;
-  return isatty (STDIN_FILENO) || isatty (STDOUT_FILENO) || isatty (STDERR_FILENO) ||
-         has_terminal ();
-}
-
-/* Opened anew: that a write does not wait would hold for all who have the same description. */
-static int
-open_output (void)
-{
-  struct stat status;
-
-  if (fstat (STDOUT_FILENO, &status) != 0 ||
-      (!S_ISCHR (status.st_mode) && !S_ISFIFO (status.st_mode)))
-    return -1;
-  return open ("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
 int
 relay_run (int terminal, int link, const char *whose, gboolean *out_left)
 {
   Relay relay = { .terminal = terminal, .link = link, .status = RELAY_LOST };
   const int flags = fcntl (terminal, F_GETFL);
   struct sigaction before[G_N_ELEMENTS (signals)];
-  autofd output = -1;
 
   *out_left = TRUE;
   if (!signals_take (&relay, before))
     return RELAY_LOST;
-  output = open_output ();
-  relay.output = output >= 0 ? output : STDOUT_FILENO;
+  console_open (&relay.console);
   fcntl (terminal, F_SETFL, flags | O_NONBLOCK);
-  relay.is_terminal = isatty (STDIN_FILENO);
-  relay.is_shown = may_be_shown ();
-  relay.screen.is_utf8 = g_get_charset (NULL);
-  /* An answer would go to whoever reads the terminal next: the person's shell. */
-  relay.screen.is_deaf = !relay.is_terminal;
   make_raw (&relay);
-  say (&relay, whose, "has the terminal from here on; Ctrl-] three times takes it back");
+  console_say (&relay.console, whose,
+               "has the terminal from here on; Ctrl-] three times takes it back");
 
   while (!relay.has_ended)
     turn (&relay);
@@ -529,8 +354,8 @@ relay_run (int terminal, int link, const char *whose, gboolean *out_left)
     show_rest (&relay);
   *out_left = !relay.by_link && link_leave (&relay);
 
-  restore (&relay);
-  say (&relay, whose, "has the terminal no more");
+  console_close (&relay.console, relay.shown.len == 0);
+  console_say (&relay.console, whose, "has the terminal no more");
   signals_leave (&relay, before);
   return relay.status;
 }

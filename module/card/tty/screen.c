@@ -2,7 +2,7 @@
 /*
  * Takes an agent's output apart, byte by byte, and puts what passes together again: no part of a
  * sequence is shown before its end is there, and no ESC but that of one that was judged, which
- * sequence.c does.  Called by relay.c.
+ * sequence.c does.  Called by console.c.
  */
 #include "module/card/tty/screen.h"
 
