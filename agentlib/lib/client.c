@@ -63,14 +63,11 @@ us_client_get_info_finish (UsClient *client, GAsyncResult *result, GError **erro
 GVariant *
 us_client_get_info (UsClient *client, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client), NULL);
-  sync_begin (&sync);
-  us_client_get_info_async (client, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_get_info_finish (client, result, error);
+  us_client_get_info_async (client, cancellable, sync_done, sync_begin (&sync));
+  return us_client_get_info_finish (client, sync_wait (&sync), error);
 }
 
 /* The a{sv} of a run; NULL for what is not said. */
@@ -114,14 +111,11 @@ us_client_open_run (UsClient *client,
                     GCancellable *cancellable,
                     GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client), NULL);
-  sync_begin (&sync);
-  us_client_open_run_async (client, label, part, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_open_run_finish (client, result, error);
+  us_client_open_run_async (client, label, part, cancellable, sync_done, sync_begin (&sync));
+  return us_client_open_run_finish (client, sync_wait (&sync), error);
 }
 
 void
@@ -155,14 +149,11 @@ us_client_open_run_for (UsClient *client,
                         GCancellable *cancellable,
                         GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client) && agent != NULL, NULL);
-  sync_begin (&sync);
-  us_client_open_run_for_async (client, agent, label, part, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_open_run_for_finish (client, result, error);
+  us_client_open_run_for_async (client, agent, label, part, cancellable, sync_done, sync_begin (&sync));
+  return us_client_open_run_for_finish (client, sync_wait (&sync), error);
 }
 
 void
@@ -186,14 +177,11 @@ us_client_close_run_finish (UsClient *client, GAsyncResult *result, GError **err
 gboolean
 us_client_close_run (UsClient *client, const char *run, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client) && run != NULL, FALSE);
-  sync_begin (&sync);
-  us_client_close_run_async (client, run, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_close_run_finish (client, result, error);
+  us_client_close_run_async (client, run, cancellable, sync_done, sync_begin (&sync));
+  return us_client_close_run_finish (client, sync_wait (&sync), error);
 }
 
 void
@@ -215,14 +203,11 @@ us_client_list_actions_finish (UsClient *client, GAsyncResult *result, GError **
 GVariant *
 us_client_list_actions (UsClient *client, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client), NULL);
-  sync_begin (&sync);
-  us_client_list_actions_async (client, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_list_actions_finish (client, result, error);
+  us_client_list_actions_async (client, cancellable, sync_done, sync_begin (&sync));
+  return us_client_list_actions_finish (client, sync_wait (&sync), error);
 }
 
 void
@@ -249,14 +234,11 @@ us_client_describe_action (UsClient *client,
                            GCancellable *cancellable,
                            GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client) && action != NULL, NULL);
-  sync_begin (&sync);
-  us_client_describe_action_async (client, action, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_describe_action_finish (client, result, error);
+  us_client_describe_action_async (client, action, cancellable, sync_done, sync_begin (&sync));
+  return us_client_describe_action_finish (client, sync_wait (&sync), error);
 }
 
 void
@@ -278,14 +260,11 @@ us_client_list_requests_finish (UsClient *client, GAsyncResult *result, GError *
 GVariant *
 us_client_list_requests (UsClient *client, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client), NULL);
-  sync_begin (&sync);
-  us_client_list_requests_async (client, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_list_requests_finish (client, result, error);
+  us_client_list_requests_async (client, cancellable, sync_done, sync_begin (&sync));
+  return us_client_list_requests_finish (client, sync_wait (&sync), error);
 }
 
 void
@@ -339,12 +318,9 @@ us_client_submit (UsClient *client,
                   GCancellable *cancellable,
                   GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client) && run != NULL && US_IS_SUBMISSION (submission), NULL);
-  sync_begin (&sync);
-  us_client_submit_async (client, run, submission, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_submit_finish (client, result, out_state, error);
+  us_client_submit_async (client, run, submission, cancellable, sync_done, sync_begin (&sync));
+  return us_client_submit_finish (client, sync_wait (&sync), out_state, error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One request after it was submitted: its status, to take it back, and to leave it.  A path is checked here, since
- * GDBus would abort over a wrong one.
+ * One request after it was submitted: its status, to take it back, and to leave it.  A path is checked
+ * here, since GDBus would abort over a wrong one.
  */
 #include "agentlib/lib/undersign.h"
 
@@ -38,14 +38,11 @@ us_client_get_state (UsClient *client,
                      GCancellable *cancellable,
                      GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client) && g_variant_is_object_path (request), NULL);
-  sync_begin (&sync);
-  us_client_get_state_async (client, request, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_get_state_finish (client, result, error);
+  us_client_get_state_async (client, request, cancellable, sync_done, sync_begin (&sync));
+  return us_client_get_state_finish (client, sync_wait (&sync), error);
 }
 
 void
@@ -75,14 +72,11 @@ us_client_withdraw (UsClient *client,
                     GCancellable *cancellable,
                     GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client) && g_variant_is_object_path (request), FALSE);
-  sync_begin (&sync);
-  us_client_withdraw_async (client, request, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_withdraw_finish (client, result, error);
+  us_client_withdraw_async (client, request, cancellable, sync_done, sync_begin (&sync));
+  return us_client_withdraw_finish (client, sync_wait (&sync), error);
 }
 
 void
@@ -112,12 +106,9 @@ us_client_leave (UsClient *client,
                  GCancellable *cancellable,
                  GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client) && g_variant_is_object_path (request), FALSE);
-  sync_begin (&sync);
-  us_client_leave_async (client, request, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_leave_finish (client, result, error);
+  us_client_leave_async (client, request, cancellable, sync_done, sync_begin (&sync));
+  return us_client_leave_finish (client, sync_wait (&sync), error);
 }

@@ -5,12 +5,12 @@
  */
 #include "agentlib/lib/sync.h"
 
-void
+Sync *
 sync_begin (Sync *sync)
 {
   sync->context = g_main_context_new ();
-  sync->result = NULL;
   g_main_context_push_thread_default (sync->context);
+  return sync;
 }
 
 void
@@ -30,6 +30,12 @@ sync_wait (Sync *sync)
   while (g_main_context_iteration (sync->context, FALSE))
     ;
   g_main_context_pop_thread_default (sync->context);
-  g_main_context_unref (sync->context);
+  g_clear_pointer (&sync->context, g_main_context_unref);
   return sync->result;
+}
+
+void
+sync_clear (Sync *sync)
+{
+  g_clear_object (&sync->result);
 }

@@ -375,12 +375,9 @@ us_client_wait (UsClient *client,
                 GCancellable *cancellable,
                 GError **error)
 {
-  g_autoptr (GAsyncResult) result = NULL;
-  Sync sync;
+  g_auto (Sync) sync = { 0 };
 
   g_return_val_if_fail (US_IS_CLIENT (client) && g_variant_is_object_path (request), NULL);
-  sync_begin (&sync);
-  us_client_wait_async (client, request, timeout_ms, cancellable, sync_done, &sync);
-  result = sync_wait (&sync);
-  return us_client_wait_finish (client, result, error);
+  us_client_wait_async (client, request, timeout_ms, cancellable, sync_done, sync_begin (&sync));
+  return us_client_wait_finish (client, sync_wait (&sync), error);
 }
