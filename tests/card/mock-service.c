@@ -28,7 +28,7 @@ typedef struct
   char *statement;   /* how statements are spoiled */
   char *outcome;     /* state after an approval */
   char *result;
-  char *enrol;            /* "accept", "refuse", "lose" (the answer), or a relying party to ask for */
+  char *enrol;            /* "accept", "invalid" (policy), "refuse", "lose" (the answer), or a relying party */
   char *attestation;      /* folder of the makers of hardware keys */
   char *kind;             /* of the enrolment that is open or was the last */
   gboolean exclude;       /* whether the one passkey is named as one that is there */
@@ -342,6 +342,12 @@ begin_enrol (Mock *mock, GVariant *arguments, GDBusMethodInvocation *call)
   const char *kind = "";
   GVariantDict parameters;
 
+  if (strcmp (mock->enrol, "invalid") == 0)
+    {
+      g_dbus_method_invocation_return_error (call, US_ERROR, US_ERROR_POLICY_INVALID,
+                                             "policy-invalid: a.rule:1: \033[2J\nb.rule: no\nc");
+      return;
+    }
   g_variant_lookup (options, "kind", "&s", &kind);
   put (&mock->kind, kind);
   memset (mock->challenge, 0x5a, sizeof mock->challenge);

@@ -346,6 +346,19 @@ class Enrolment(Case):
             self.assertNotIn("once more", terminal.text)
         self.assertEqual(self.keys(), before)
 
+    def test_invalid_policy(self):
+        """A message of several lines is one line, of the first of them."""
+        before = self.keys()
+        self.service.tell("enrol", "invalid")
+        with self.terminal("passkey", "enrol", "--file") as terminal:
+            terminal.wait_for("policy-invalid: ")
+            self.assert_nothing(terminal, status=1)
+            self.assertIn("undersign: policy-invalid: a.rule:1: \\u{001B}[2J (and 2 more)\r\n",
+                          terminal.text)
+            self.assertNotIn("b.rule", terminal.text)
+        self.service.tell("enrol", "accept")
+        self.assertEqual(self.keys(), before)
+
     def test_refused_by_the_service(self):
         before = self.keys()
         self.service.tell("enrol", "refuse")

@@ -60,12 +60,16 @@ say_json (JsonTree *tree)
   fputc ('\n', stdout);
 }
 
+/* One line, whatever was read: of several, as an invalid policy has, the first. */
 static void
 complain (const char *message)
 {
-  g_autofree char *safe = text_safe (message, g_get_charset (NULL));
+  g_auto (GStrv) lines = g_strsplit (message, "\n", -1);
+  const guint more = g_strv_length (lines) - 1;
+  g_autofree char *first = text_safe (lines[0], g_get_charset (NULL));
+  g_autofree char *rest = more > 0 ? g_strdup_printf (" (and %u more)", more) : NULL;
 
-  fprintf (stderr, "undersign: %s\n", safe);
+  fprintf (stderr, "undersign: %s%s\n", first, rest != NULL ? rest : "");
 }
 
 /* --- the command line --- */
