@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds cases.json against rows.txt: each case has tests that exist, or waits for a named part.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The rules of the house that a compiler does not know.
 
@@ -61,6 +61,8 @@ NAMED_PLACE = re.compile(r"`((?:service|module|agentlib|dbus|polkit|tests|\.gith
                          r"(?::(\w+))?[^`]*`")
 # A line of the reviewer's page about a member of an interface.
 MEMBER_ROW = re.compile(r"^\| ([A-Z]\w+\.[A-Z]\w+) \|", re.M)
+# Which Python that is, PATH says: one without the modules that the tests need, say.
+ANY_PYTHON = re.compile(r"^#!\S*/env python|find_program\('(?:python3?|[\w./-]+\.py)'")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -180,6 +182,8 @@ def check_file(root, path):
     for number, line in enumerate(lines, 1):
         if UNFINISHED.search(line):
             yield number, "unfinished", line.strip()
+        if (name == "meson.build" or is_script and number == 1) and ANY_PYTHON.search(line):
+            yield number, "python", "%s: not /usr/bin/python3" % line.strip()
     if path.endswith(".md"):
         yield from check_places(root, lines)
     if path.endswith((".c", ".h")):

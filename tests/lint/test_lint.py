@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Each rule of lint.py finds its breach in a small tree, and a clean tree has none."""
 import os
@@ -142,6 +142,15 @@ class TestLint(unittest.TestCase):
             with self.subTest(word=word):
                 self.assert_breach({"README.md": "a\nb %s: c\n" % word}, "README.md:2: unfinished: ")
         self.assert_clean({"README.md": "mktemp -d undersign.%s\n" % ("X" * 6)})
+
+    def test_another_python(self):
+        spdx = "# SPDX-License-Identifier: LGPL-2.1-or-later\n"
+        self.assert_clean({"tests/run": "#!/usr/bin/python3 -B\n" + spdx,
+                           "tests/meson.build": spdx + "python = find_program('/usr/bin/python3')\n"})
+        self.assert_breach({"tests/run": "#!/usr/bin/env python3\n" + spdx}, "tests/run:1: python: ")
+        for name in ("python3", "lint.py"):
+            self.assert_breach({"tests/meson.build": spdx + f"test('a', find_program('{name}'))\n"},
+                               "tests/meson.build:2: python: ")
 
     def test_places_of_a_page(self):
         files = {"service/base/it.c": SPDX + "int found;\n"}

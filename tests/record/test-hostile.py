@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Each of the hostile values has an entry in record/hostile.json, with the very value in it."""
 import json

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The worked example of undersign-record(7) is true: its digests are those of its bytes, which are
 those of the vectors; and what the page says of currencies and limits is what the code has."""

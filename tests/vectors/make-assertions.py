@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Signs the assertions of tests/vectors/record, good and bad, and writes assertions.json.
 
