@@ -271,7 +271,7 @@ def demonstrate(out, auto, build, work):
 def main():
     parser = argparse.ArgumentParser(prog="tests/try", description="Shows Undersign at work.")
     parser.add_argument("--auto", action="store_true", help="answer by itself")
-    parser.add_argument("--build", metavar="DIR", help="use this build, made before")
+    parser.add_argument("--build", metavar="DIR", type=builds.given, help="use this build, made before")
     arguments = parser.parse_args()
     out = stage.Stage()
     os.umask(0o022)
@@ -279,7 +279,7 @@ def main():
               """An AI agent asks to send a mail with an attachment. A person sees exactly that mail
               on a card and signs it with a passkey; it is sent, once. Then the same agent tries to
               send every other mail.""")
-    work = arguments.build and os.path.abspath(arguments.build)
+    work = arguments.build
     try:
         if arguments.build:
             build = work

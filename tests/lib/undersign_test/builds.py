@@ -5,6 +5,7 @@ Built are the files that git knows or would add; without git, or outside a check
 what is hidden.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -35,6 +36,36 @@ def copy_source(root, target):
         shutil.copy2(os.path.join(root, name), place, follow_symlinks=False)
         if not os.path.islink(place):
             os.chmod(place, 0o755 if os.access(place, os.X_OK) else 0o644)
+
+
+def given(folder):
+    """For argparse: the path of a build folder of somebody's own, which can be installed from."""
+    path = os.path.abspath(folder)
+    fault = fault_of(path)
+    if fault:
+        raise argparse.ArgumentTypeError(f"{path}: {fault}")
+    return path
+
+
+def fault_of(path):
+    """Why nothing can be installed from there, or None; what meson and ninja would say is longer."""
+    if not os.path.isdir(path):
+        return "there is no such folder" if not os.path.lexists(path) else "it is no folder"
+    try:
+        with open(f"{path}/meson-info/meson-info.json", encoding="utf-8") as file:
+            folders = json.load(file)["directories"]
+        with open(f"{path}/meson-info/intro-installed.json", encoding="utf-8") as file:
+            installed = [name for name in json.load(file) if os.path.isabs(name)]
+    except (OSError, ValueError, KeyError):
+        return f"it is no build folder; meson setup {path} makes one"
+    if os.path.realpath(folders["build"]) != os.path.realpath(path):
+        return f"it was moved here from {folders['build']}, and works only there: make another one"
+    if not os.path.isdir(folders["source"]):
+        return f"its source, {folders['source']}, is no longer there: make another one"
+    missing = [name for name in installed if not os.path.lexists(name)]
+    if missing:
+        return f"it is not built, there is no {missing[0]}; meson compile -C {path}"
+    return None
 
 
 class Build:
