@@ -129,6 +129,17 @@ fd_read_all (int fd, gsize max, GError **error)
   return read_all (fd, "the file", max, error);
 }
 
+gboolean
+file_refuse_given (const char *path, GError **error)
+{
+  int number = errno;
+  gboolean is_id = number == ENOENT && g_str_has_prefix (path, "sha256:");
+
+  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                       "cannot open %s: %s%s", path, g_strerror (number),
+                       is_id ? "; a file is wanted here, no id and no digest" : "");
+}
+
 GBytes *
 file_read_given (const char *path, gsize max, GError **error)
 {
@@ -137,7 +148,7 @@ file_read_given (const char *path, gsize max, GError **error)
   autofd fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
   if (fd < 0)
-    set_errno_error (&local, "open", path);
+    file_refuse_given (path, &local);
   else
     bytes = read_all (fd, path, max, &local);
   if (bytes != NULL)

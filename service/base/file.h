@@ -30,6 +30,10 @@ GBytes *fd_read_all (int fd, gsize max, GError **error);
 
 /* file_read_given: what a person named on the command line; bad-value or too-large, with its name. */
 GBytes *file_read_given (const char *path, gsize max, GError **error);
+
+/* file_refuse_given: FALSE with bad-value, by errno, for such a file that can't be opened. */
+gboolean file_refuse_given (const char *path, GError **error);
+
 gboolean fd_write_all (int fd, const void *data, gsize len, GError **error);
 
 /*

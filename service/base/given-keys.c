@@ -3,7 +3,9 @@
 #include "service/base/given-keys.h"
 
 #include "dbus/error.h"
+#include "dbus/reason.h"
 #include "service/base/file.h"
+#include "service/base/pae.h"
 #include "service/base/signer.h"
 
 #include <string.h>
@@ -38,6 +40,10 @@ given_keys_load (char **words, GError **error)
 
       if (digest_from_string (words[i], digest))
         id = g_strdup (words[i]);
+      else if (g_str_has_prefix (words[i], "sha256:"))
+        us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                      "the id of a key is sha256: and 64 lower-case hex digits, not \"%s\"",
+                      words[i]);
       else
         id = key_of_file (words[i], error);
       if (id == NULL)

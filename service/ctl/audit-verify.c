@@ -39,6 +39,7 @@ typedef struct
   guint64 seq;
   guint8 head[PAE_DIGEST_SIZE];
   char *ledger, *key, *time; /* NULL: the point where the next file begins */
+  const char *path;          /* (nullable): where the checkpoint was read by itself */
   gboolean met;
 } Witness;
 
@@ -64,6 +65,22 @@ typedef struct
   gboolean only_the_first; /* stop after one entry */
 } Verify;
 
+/* The checkpoint that is at fault is one of several; one that ends an export is in that file. */
+static gboolean G_GNUC_PRINTF (4, 5)
+witness_fault (const Witness *witness, GError **error, const char *reason, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  us_error_set (error, US_ERROR_REFUSED, reason, "%s", text);
+  if (witness->path != NULL)
+    us_error_about (error, witness->path);
+  return FALSE;
+}
+
 static gboolean
 witness_meet (Verify *verify, guint64 seq, const guint8 *head, GError **error)
 {
@@ -74,9 +91,9 @@ witness_meet (Verify *verify, guint64 seq, const guint8 *head, GError **error)
       if (witness->seq != seq)
         continue;
       if (!digest_equal (witness->head, head))
-        return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHECKPOINT,
-                             "entry %" G_GUINT64_FORMAT " is not the one of the %s", seq,
-                             witness->key != NULL ? "checkpoint" : "file that follows");
+        return witness_fault (witness, error, US_REASON_CHECKPOINT,
+                              "entry %" G_GUINT64_FORMAT " is not the one of the %s", seq,
+                              witness->key != NULL ? "checkpoint" : "file that follows");
       witness->met = TRUE;
     }
   return TRUE;
@@ -104,9 +121,9 @@ verify_entry (const LogEntry *entry, gpointer data, GError **error)
 }
 
 static gboolean
-witness_add (Verify *verify, const Checkpoint *checkpoint, GError **error)
+witness_add (Verify *verify, const Checkpoint *checkpoint, const char *path, GError **error)
 {
-  Witness witness = { .seq = checkpoint->seq };
+  Witness witness = { .seq = checkpoint->seq, .path = path };
 
   if (verify->keys->len > 0 && !given_keys_have (verify->keys, checkpoint->key))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_OTHER_KEY,
@@ -134,7 +151,7 @@ verify_checkpoint (const Checkpoint *checkpoint, gpointer data, GError **error)
                          "the checkpoint of entry %" G_GUINT64_FORMAT
                          " stands after entry %" G_GUINT64_FORMAT,
                          checkpoint->seq, verify->chain.seq);
-  return witness_add (verify, checkpoint, error) &&
+  return witness_add (verify, checkpoint, NULL, error) &&
          witness_meet (verify, verify->chain.seq, verify->chain.head, error);
 }
 
@@ -148,12 +165,10 @@ against_read (Verify *verify, const char *path, GError **error)
 
   if (bytes == NULL)
     return FALSE;
-  if (!checkpoint_parse (bytes, &checkpoint, error))
-    {
-      us_error_about (error, path);
-      return FALSE;
-    }
-  return witness_add (verify, &checkpoint, error);
+  if (checkpoint_parse (bytes, &checkpoint, error) && witness_add (verify, &checkpoint, path, error))
+    return TRUE;
+  us_error_about (error, path);
+  return FALSE;
 }
 
 /* link_read: where a file begins, the one before it must pass. */
@@ -185,8 +200,8 @@ chain_finish (Verify *verify, gboolean linked, GError **error)
 
       if (witness->met && witness->ledger != NULL && verify->chain.ledger[0] != '\0' &&
           strcmp (witness->ledger, verify->chain.ledger) != 0)
-        return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHECKPOINT,
-                             "the checkpoint is of another ledger");
+        return witness_fault (witness, error, US_REASON_CHECKPOINT,
+                              "the checkpoint is of another ledger");
     }
   return TRUE;
 }
@@ -202,9 +217,13 @@ files_verify (Verify *verify, GError **error)
       if (files[i + 1] != NULL && !link_read (verify, files[i + 1], error))
         return FALSE;
       memset (&verify->chain, 0, sizeof verify->chain);
-      if (!log_walk_file (files[i], &verify_funcs, verify, error) ||
-          !chain_finish (verify, i > 0, error))
+      if (!log_walk_file (files[i], &verify_funcs, verify, error))
         return FALSE;
+      if (!chain_finish (verify, i > 0, error))
+        {
+          us_error_about (error, files[i]);
+          return FALSE;
+        }
       if (i == 0)
         verify->first = verify->chain.start + 1;
       link = files[i + 1] != NULL ? &g_array_index (verify->witnesses, Witness, n) : NULL;
@@ -226,14 +245,14 @@ witnesses_check (const Verify *verify, GError **error)
       if (witness->met)
         continue;
       if (witness->seq < verify->first)
-        return us_error_set (error, US_ERROR_REFUSED, US_REASON_PRUNED,
-                             "entry %" G_GUINT64_FORMAT ", which the checkpoint names, was pruned: "
-                             "give the export that holds it",
-                             witness->seq);
-      return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHECKPOINT,
-                           "the log ends before entry %" G_GUINT64_FORMAT
-                           ", which the checkpoint names: it was cut or replaced",
-                           witness->seq);
+        return witness_fault (witness, error, US_REASON_PRUNED,
+                              "entry %" G_GUINT64_FORMAT ", which the checkpoint names, was pruned: "
+                              "give the export that holds it",
+                              witness->seq);
+      return witness_fault (witness, error, US_REASON_CHECKPOINT,
+                            "the log ends before entry %" G_GUINT64_FORMAT
+                            ", which the checkpoint names: it was cut or replaced",
+                            witness->seq);
     }
   if (known_head != NULL && !verify->seen)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHECKPOINT,

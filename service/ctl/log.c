@@ -8,9 +8,9 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/chain.h"
+#include "service/base/file.h"
 #include "service/ctl/bus.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,8 +125,7 @@ log_walk_file (const char *path, const LogFuncs *funcs, gpointer data, GError **
   gboolean more = TRUE;
 
   if (file == NULL)
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE, "%s: %s", path,
-                         g_strerror (errno));
+    return file_refuse_given (path, error);
   while (more)
     {
       g_autoptr (GBytes) line = line_read (file, &local);
@@ -136,6 +135,7 @@ log_walk_file (const char *path, const LogFuncs *funcs, gpointer data, GError **
   fclose (file);
   if (local == NULL)
     return TRUE;
+  us_error_about (&local, path);
   g_propagate_error (error, g_steal_pointer (&local));
   return FALSE;
 }

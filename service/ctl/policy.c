@@ -200,7 +200,10 @@ run_check (Ctl *ctl, char **arguments, GError **error)
 
   if (arguments[0] != NULL)
     {
-      if (stat (arguments[0], &status) != 0 || !S_ISDIR (status.st_mode))
+      if (stat (arguments[0], &status) != 0)
+        return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                             "cannot read %s: %s", arguments[0], g_strerror (errno));
+      if (!S_ISDIR (status.st_mode))
         return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
                              "%s is not a folder", arguments[0]);
       if (!holds_policy (arguments[0]))

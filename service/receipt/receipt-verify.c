@@ -323,6 +323,9 @@ receipt_verify (const Receipt *receipt, GPtrArray *keys, GError **error)
   report->proven = TRUE;
   for (guint i = 0; i < receipt->answers->len; i++)
     report_answer (report, g_ptr_array_index (receipt->answers, i), keys);
+  if (receipt->answers->len == 0)
+    add_line (report, RECEIPT_SAID, "the service",
+              "nobody signed an answer: no signature of a person was here to check");
   report_outcome (report, receipt, keys);
   report_record (report, receipt);
   return g_steal_pointer (&report);

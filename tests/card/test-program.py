@@ -230,7 +230,7 @@ class Full(Case):
                                           (("receipt", "verify", "/dev/null"), 1, "bad-json")):
             done = self.run_full(*arguments)
             self.assertEqual(done.returncode, status, done.stderr)
-            self.assertRegex(done.stderr, f"^undersign: {reason}: [^\n]*\n$")
+            self.assertRegex(done.stderr, f'^undersign: {reason}: [^\n]*\n(Try "[a-z -]+"\\.\n)?$')
 
     def run_full(self, *arguments):
         with open("/dev/full", "wb") as full:
@@ -310,8 +310,23 @@ class Receipts(Case):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, "^undersign: [a-z-]+: ")
 
+    def test_without_an_answer(self):
+        """It says that there was no signature to check, whatever key it was given."""
+        for name in self.vectors:
+            done = self.verify(name)
+            if done.returncode == 1:
+                continue
+            answers = json.loads(self.vectors[name]["receipt"])["answers"]
+            self.assertEqual("no signature of a person was here to check" in done.stdout,
+                             answers == [], name)
+
     def test_unreadable(self):
-        for words, says in ((("/nonexistent",), "/nonexistent"), ((self.folder.name,), "directory"),
+        digest = "sha256:" + "0" * 64
+        for words, says in ((("/nonexistent",), "cannot open /nonexistent: No such file"),
+                            ((self.folder.name,), f"{self.folder.name}: Is a directory"),
+                            ((digest,), f"cannot open {digest}: .*a file is wanted here"),
+                            (("/dev/null",), "/dev/null: "),
+                            (("/dev/null", "--key=sha256:0"), "digits, not \"sha256:0\""),
                             (("/dev/null", "--key=/dev/null"), "/dev/null")):
             done = self.run_plain("receipt", "verify", *words)
             self.assertEqual((done.returncode, done.stdout), (1, ""), words)
@@ -353,7 +368,7 @@ class Enrolment(Case):
         with self.terminal("passkey", "enrol", "--file") as terminal:
             terminal.wait_for("policy-invalid: ")
             self.assert_nothing(terminal, status=1)
-            self.assertIn("undersign: policy-invalid: a.rule:1: \\u{001B}[2J (and 2 more)\r\n",
+            self.assertIn("undersign: policy-invalid: a.rule:1: \\u{001B}[2J (and 2 more)\n",
                           terminal.text)
             self.assertNotIn("b.rule", terminal.text)
         self.service.tell("enrol", "accept")

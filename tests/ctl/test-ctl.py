@@ -384,7 +384,10 @@ class Policy(Base):
         self.ctl("policy", "check")
 
     def test_no_folder(self):
-        self.json("policy", "check", f"{self.folder}/nowhere", status=1)
+        for path, text in ((f"{self.folder}/nowhere", "No such file or directory"),
+                           ("/dev/null/x", "Not a directory"), ("/dev/null", "is not a folder")):
+            said = self.json("policy", "check", path, status=1)["text"]
+            self.assertTrue(path in said and text in said, said)
 
     def test_users_of_another_host(self):
         os.mkdir(f"{self.folder}/config/agents")
@@ -542,13 +545,24 @@ class Evidence(Log):
                 ("bad-signed", KEY.checkpoint(entries[1], more="")),
                 ("bad-json", signed[:-1])):
             self.serve(entries)
-            self.refused(reason, "--against", self.file("cp", checkpoint), *more)
+            text = self.refused(reason, "--against", self.file("cp", checkpoint), *more)
+            self.assertTrue(text.startswith(f"{self.folder}/cp: "), text)
 
     def test_keys_that_are_none(self):
         self.serve(chain(CREATED))
         for word in ("sha256:" + "A" * 64, "/nonexistent", self.file("bad", b"{}"),
                      self.file("number", b'{"algorithm":1}')):
-            self.json("audit", "verify", "--key", word, status=1)
+            self.assertIn(word, self.json("audit", "verify", "--key", word, status=1)["text"])
+
+    def test_ids_that_are_no_files(self):
+        """Nor is one that is not whole judged as the name of a file."""
+        self.serve(chain(CREATED))
+        self.assertIn("64 lower-case hex digits, not \"sha256:ab\"",
+                      self.refused("bad-value", "--key", "sha256:ab"))
+        for option in ("--against", "--file"):
+            text = self.refused("bad-value", option, KEY.id)
+            self.assertIn(KEY.id, text)
+            self.assertIn("a file is wanted here", text)
 
     def test_export_and_file(self):
         entries = chain(CREATED, {"a": "1"}, {"b": "2"}, {"later": "3"})
@@ -580,11 +594,12 @@ class Evidence(Log):
                 ("signature", [*lines, end.replace(b'"signature":"', b'"signature":"A')[:-1]
                                + b"}"][:3] + [KEY.checkpoint(entries[2]).replace(
                                    b"2026-11-30T10", b"2026-11-30T11")])):
-            self.refused(reason, "--file", self.file("x", *content))
+            text = self.refused(reason, "--file", self.file("x", *content))
+            self.assertTrue(text.startswith(f"{self.folder}/x: "), text)
         with open(f"{self.folder}/x", "wb") as file:
             file.write(lines[0] + b"\n" + lines[1][:-5])
-        self.refused("chain", "--file", f"{self.folder}/x")
-        self.json("audit", "verify", "--file", "/nonexistent", status=1)
+        self.assertIn(f"{self.folder}/x: ", self.refused("chain", "--file", f"{self.folder}/x"))
+        self.assertIn("cannot open /nonexistent: ", self.refused("bad-value", "--file", "/nonexistent"))
 
     def pruned(self, through):
         """A log of which the first entries are gone, and those."""

@@ -86,17 +86,22 @@ print_receipt (const Receipt *receipt, const ReceiptReport *report, Format forma
     say ("%s", (const char *) g_ptr_array_index (lines, i));
 }
 
-/* receipt_open: decoded and verified, or an error that says which check failed. */
+/* receipt_open: decoded and verified, or an error that says which check failed, of @what. */
 static Receipt *
-receipt_open (GBytes *bytes, char **words, ReceiptReport **out_report, GError **error)
+receipt_open (
+    GBytes *bytes, const char *what, char **words, ReceiptReport **out_report, GError **error)
 {
   g_autoptr (GPtrArray) keys = given_keys_load (words, error);
-  g_autoptr (Receipt) receipt = keys != NULL ? receipt_decode (bytes, error) : NULL;
+  g_autoptr (Receipt) receipt = NULL;
 
-  if (receipt == NULL)
+  if (keys == NULL)
     return NULL;
-  *out_report = receipt_verify (receipt, keys, error);
-  return *out_report != NULL ? g_steal_pointer (&receipt) : NULL;
+  receipt = receipt_decode (bytes, error);
+  *out_report = receipt != NULL ? receipt_verify (receipt, keys, error) : NULL;
+  if (*out_report != NULL)
+    return g_steal_pointer (&receipt);
+  us_error_about (error, what);
+  return NULL;
 }
 
 static int
@@ -122,7 +127,7 @@ verify (int argc, char **argv, GError **error)
       !format_read (word, &format, error))
     return EXIT_USAGE;
   bytes = file_read_given (argv[1], RECEIPT_MAX_BYTES + 1, error);
-  receipt = bytes != NULL ? receipt_open (bytes, keys, &report, error) : NULL;
+  receipt = bytes != NULL ? receipt_open (bytes, argv[1], keys, &report, error) : NULL;
   if (receipt == NULL)
     return EXIT_REFUSED;
   if (format == FORMAT_JSON)
@@ -159,7 +164,7 @@ verb_receipt (const Trust *trust, int argc, char **argv, GError **error)
   service = service_open (trust, error);
   request = service != NULL ? service_find (service, argv[1], error) : NULL;
   bytes = request != NULL ? service_receipt (service, request, error) : NULL;
-  receipt = bytes != NULL ? receipt_open (bytes, NULL, &report, error) : NULL;
+  receipt = bytes != NULL ? receipt_open (bytes, request, NULL, &report, error) : NULL;
   if (receipt == NULL)
     return EXIT_REFUSED;
   if (format == FORMAT_JSON)
