@@ -89,9 +89,12 @@ list_shares (GVariant *commands, const char *wanted, JsonTree *list)
     }
 }
 
+/* On a terminal none is said, too; of lines, a program counts none. */
 static void
 print_shares (const JsonTree *list)
 {
+  if (json_tree_length (list) == 0 && isatty (STDOUT_FILENO))
+    puts ("no folder is shared at the moment");
   for (guint i = 0; i < json_tree_length (list); i++)
     {
       const JsonTree *entry = json_tree_item (list, i);

@@ -316,7 +316,8 @@ class Launcher(unittest.TestCase):
                 (("offboarding", "--share", f"{HOME}/link", "--", "true"), 1, "bad-share"),
                 (("offboarding", "--share", "/nowhere", "--", "true"), 1, "bad-share"),
                 (("offboarding", "--part", "x", "--", "true"), 1, "bad-value"),
-                (("other", "--", "true"), 1, "not-found"),
+                (("other", "--", "true"), 1, 'not-found: agent "other": there is no such agent'),
+                (("other", "--", "true"), 1, "undersignctl agent add"),
                 (("other", "--no-run", "--", "true"), 1, "denied-by-rule"),
                 (("offboarding", "--", "/nowhere"), 1, "not-found")):
             done = people.run_as(OWNER, ["undersign", "launch", *arguments])
@@ -607,6 +608,14 @@ class Launcher(unittest.TestCase):
         for path in (f"{policy.FOLDER}/agents/y.agent", f"{policy.FOLDER}/rules/y.rule",
                      "/etc/sysusers.d/undersign-agent-y.conf"):
             self.assertFalse(os.path.exists(path), path)
+
+    def test_no_shares(self):
+        """A person is told so; a program counts no lines."""
+        with terminal.Terminal(OWNER, ["undersignctl", "agent", "shares"]) as screen:
+            screen.wait_for("no folder is shared at the moment")
+            self.assertEqual(screen.wait(), 0)
+        self.assertEqual(self.ctl("shares", user=OWNER), "")
+        self.assertEqual(json.loads(self.ctl("shares", "--json")), {"shares": [], "version": "1"})
 
     @NEEDS_MAPS
     def test_shares_are_listed_and_undone(self):

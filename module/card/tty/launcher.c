@@ -161,6 +161,19 @@ put_terminal (GVariantDict *options)
     g_variant_dict_insert (options, "size", "(qq)", size.ws_row, size.ws_col);
 }
 
+/* The service tells nobody which agents there are, nor whose; the files do. */
+static void
+explain_agent (GError **error, const char *agent)
+{
+  g_autofree char *about = g_strdup_printf ("agent \"%s\"", agent);
+  g_autofree char *old = NULL;
+
+  us_error_about (error, about);
+  old = (*error)->message;
+  (*error)->message = g_strconcat (old, "; \"undersignctl policy check\" lists agents, "
+                                        "\"undersignctl agent add\" makes one", NULL);
+}
+
 /* The person becomes the run's initiator: the service sees who opens it. */
 static gboolean
 open_run (GDBusConnection *bus,
@@ -182,6 +195,8 @@ open_run (GDBusConnection *bus,
   reply = bus_call (bus, owner, US_OBJECT_PATH, US_INTERFACE_AGENT, "OpenRunFor",
                     g_variant_new ("(s@a{sv})", wish->agent, g_variant_dict_end (&options)), "(s)",
                     CALL_TIMEOUT, error);
+  if (reply == NULL && us_error_has_reason (*error, US_REASON_NOT_FOUND))
+    explain_agent (error, wish->agent);
   if (reply == NULL)
     return FALSE;
   g_variant_get (reply, "(s)", out_run);
