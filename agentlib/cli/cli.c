@@ -86,7 +86,7 @@ help_program (void)
     g_string_append_printf (text, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
   g_string_append_printf (text,
                           "\nOptions:\n%s      --version               Show the version\n"
-                          "\nSee " PROGRAM " VERB --help, and " PROGRAM "(1).\n",
+                          "\n" PROGRAM " VERB --help says more; " PROGRAM "(1) says all.\n",
                           common_help);
   output_text (text->str);
 }
@@ -166,7 +166,7 @@ parse_options (Cli *cli, const Verb *verb, char ***words, char ***out_args, GErr
                          g_error_matches (own, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
                              ? US_REASON_UNKNOWN_OPTION
                              : US_REASON_BAD_VALUE,
-                         "%s; see " PROGRAM " %s --help", own->message, verb->name);
+                         "%s", own->message);
   return TRUE;
 }
 
@@ -204,9 +204,9 @@ check_count (const Verb *verb, char **args, GError **error)
     return TRUE;
   if (count > verb->most)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
-                         "%s does not take \"%s\"", verb->name, args[verb->most]);
+                         "\"%s\" is one argument too many", args[verb->most]);
   return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
-                       "expected: " PROGRAM " %s %s", verb->name, verb->arguments);
+                       "an argument is missing: " PROGRAM " %s %s", verb->name, verb->arguments);
 }
 
 ExitStatus
@@ -223,6 +223,19 @@ cli_fail (const Cli *cli, GError *error, const char *request)
   status = exit_for_error (known != NULL ? known : own);
   output_error (cli->json, known != NULL ? known : own, request);
   return status;
+}
+
+/* Of a wrong command line, before anything was asked. */
+static ExitStatus
+refuse_usage (const Cli *cli, const Verb *verb, GError *error)
+{
+  g_autofree char *name = g_strconcat (PROGRAM, verb != NULL ? " " : NULL,
+                                       verb != NULL ? verb->name : NULL, NULL);
+
+  cli_fail (cli, error, NULL);
+  if (!cli->json)
+    usage_try (name);
+  return EXIT_USAGE;
 }
 
 static void
@@ -248,7 +261,7 @@ run_verb (Cli *cli, const Verb *verb, char **argv)
   if (verb->options == OPTIONS_WAIT)
     cli->wait_ms = -1;
   if (!check_words (words, &error) || !parse_options (cli, verb, &words, &args, &error))
-    return cli_fail (cli, error, NULL);
+    return refuse_usage (cli, verb, error);
   if (cli->help)
     {
       help_verb (verb);
@@ -257,7 +270,7 @@ run_verb (Cli *cli, const Verb *verb, char **argv)
   if (!check_count (verb, args, &error) ||
       (verb->options == OPTIONS_REQUEST && (!complete (&cli->run, "UNDERSIGN_RUN", &error) ||
                                             !complete (&cli->part, "UNDERSIGN_PART", &error))))
-    return cli_fail (cli, error, NULL);
+    return refuse_usage (cli, verb, error);
   return verb->run (cli, args);
 }
 
@@ -265,16 +278,22 @@ ExitStatus
 cli_run (UsClient *client, int argc, char **argv)
 {
   Cli cli = { .client = client };
-  const char *name = argc > 1 ? argv[1] : "--help";
+  const char *name = argc > 1 ? argv[1] : NULL;
   ExitStatus status = EXIT_USAGE;
   GError *error = NULL;
 
   /* of what nobody could read, an agent must not think that it was denied and may be asked again */
   printed_watch (PROGRAM, EXIT_UNKNOWN);
+  if (name == NULL)
+    {
+      us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                    "a verb is missing");
+      return refuse_usage (&cli, NULL, error);
+    }
   if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0)
     {
       help_program ();
-      return argc > 1 ? EXIT_EXECUTED : EXIT_USAGE;
+      return EXIT_EXECUTED;
     }
   if (strcmp (name, "--version") == 0)
     {
@@ -291,9 +310,9 @@ cli_run (UsClient *client, int argc, char **argv)
   cli.json = g_strv_contains ((const char *const *) argv, "--json");
   if (name[0] == '-')
     us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_OPTION,
-                  "%s: options follow a verb; see " PROGRAM " --help", name);
+                  "%s: options follow a verb", name);
   else
     us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
-                  "unknown verb \"%s\"; see " PROGRAM " --help", name);
-  return cli_fail (&cli, error, NULL);
+                  "there is no verb \"%s\"", name);
+  return refuse_usage (&cli, NULL, error);
 }

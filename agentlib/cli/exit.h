@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agentlib/lib/undersign.h"
+#include "service/base/usage.h"
 
 G_BEGIN_DECLS
 
@@ -16,7 +17,7 @@ typedef enum
   EXIT_UNKNOWN = 5,
   EXIT_REFUSED = 6,
   EXIT_MODULE_FAILED = 125,
-  EXIT_USAGE = 126,
+  EXIT_USAGE = USAGE_STATUS,
   EXIT_UNREACHABLE = 127,
 } ExitStatus;
 

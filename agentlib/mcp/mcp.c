@@ -6,14 +6,22 @@
 #include "agentlib/mcp/print-config.h"
 #include "agentlib/mcp/server.h"
 #include "service/base/printed.h"
+#include "service/base/usage.h"
 
 #include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define EXIT_UNPRINTED 1
-#define EXIT_USAGE 126
 #define EXIT_SERVICE 127
+
+static int
+refuse_usage (const GError *error)
+{
+  fprintf (stderr, PROGRAM ": %s\n", error->message);
+  usage_try (PROGRAM);
+  return USAGE_STATUS;
+}
 
 /* The configuration alone goes to standard output, so that it can go into a file. */
 static int
@@ -27,10 +35,7 @@ print_config (const Options *options)
   g_autoptr (GError) error = NULL;
 
   if (!config_text (options->client, options, user, &config, &notes, &error))
-    {
-      fprintf (stderr, PROGRAM ": %s\n", error->message);
-      return EXIT_USAGE;
-    }
+    return refuse_usage (error);
   fputs (notes, stderr);
   fputs (config, stdout);
   return 0;
@@ -46,10 +51,7 @@ mcp_run (UsClient *client, guint close_ms, int argc, char **argv)
 
   printed_watch (PROGRAM, EXIT_UNPRINTED);
   if (!options_read (argc, argv, &options, &text, &error))
-    {
-      fprintf (stderr, PROGRAM ": %s\n", error->message);
-      return EXIT_USAGE;
-    }
+    return refuse_usage (error);
   if (text != NULL)
     {
       fputs (text, stdout);

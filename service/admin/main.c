@@ -25,7 +25,7 @@ main (int argc, char **argv)
     .encrypt_seconds = 30,
     .idle_seconds = 60,
   };
-  int status = 2;
+  int status = 1;
 
   if (!mechanism_may_serve (argc, argv, "undersign-admin", &status))
     return status;

@@ -4,6 +4,8 @@
  * no credential and no privilege, and decides nothing.
  */
 #include "config.h"
+
+#include "service/base/usage.h"
 #include "service/broker/daemon.h"
 
 #include <errno.h>
@@ -75,16 +77,8 @@ main (int argc, char *argv[])
 {
   Program program = { NULL, 0 };
 
-  if (argc == 2 && g_str_equal (argv[1], "--version"))
-    {
-      g_print ("undersignd %s\n", UNDERSIGN_VERSION);
-      return 0;
-    }
-  if (argc != 1)
-    {
-      g_printerr ("usage: undersignd [--version]\n");
-      return 2;
-    }
+  if (usage_served (argc, argv, "undersignd", "undersignd", argc == 1, &program.status))
+    return program.status;
   if (!harden ())
     {
       g_printerr ("undersignd: cannot give up privileges: %s\n", g_strerror (errno));

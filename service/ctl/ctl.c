@@ -41,10 +41,10 @@ group_exists (const char *group)
 
 /* @group: its verbs alone; NULL for all there are. */
 static void
-print_help (FILE *out, const char *group)
+print_help (const char *group)
 {
-  fprintf (out, "Usage: undersignctl %s%s [ARGUMENT…] [--json]\n\n", group != NULL ? group : "",
-           group != NULL ? " VERB" : "VERB");
+  printf ("Usage: undersignctl %s%s [ARGUMENT…] [--json]\n\nVerbs:\n", group != NULL ? group : "",
+          group != NULL ? " VERB" : "VERB");
   for (gsize i = 0; i < G_N_ELEMENTS (groups); i++)
     for (const CtlVerb *verb = groups[i]; verb->name != NULL; verb++)
       {
@@ -52,9 +52,13 @@ print_help (FILE *out, const char *group)
         int more = (int) (strlen (usage) - (gsize) g_utf8_strlen (usage, -1));
 
         if (group == NULL || verb_is_of (verb, group))
-          fprintf (out, "  %-*s %s\n", 32 + more, usage, verb->summary);
+          printf ("  %-*s %s\n", 32 + more, usage, verb->summary);
       }
-  fprintf (out, "\nundersignctl VERB --help says more; undersignctl(8) says all.\n");
+  printf ("\nOptions:\n"
+          "  -h, --help                       Show this help\n"
+          "      --json                       Print JSON, errors too\n"
+          "      --version                    Show the version\n"
+          "\nundersignctl VERB --help says more; undersignctl(8) says all.\n");
 }
 
 /* The verb that the first one or two words name; @out_words says how many. */
@@ -112,13 +116,11 @@ read_options (const CtlVerb *verb, gboolean *out_json, char ***arguments, GError
                            "argument %u is not valid UTF-8", i);
   if (n < verb->min)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
-                         "an argument is missing; usage: undersignctl %s %s", verb->name,
+                         "an argument is missing: undersignctl %s %s", verb->name,
                          verb->arguments);
   if (n > verb->max)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
-                         "\"%s\" is one argument too many; usage: undersignctl %s%s%s",
-                         (*arguments)[verb->max + 1], verb->name,
-                         verb->arguments[0] != '\0' ? " " : "", verb->arguments);
+                         "\"%s\" is one argument too many", (*arguments)[verb->max + 1]);
   return TRUE;
 }
 
@@ -160,6 +162,14 @@ verb_arguments (const CtlVerb *verb, int argc, char **argv, int words)
   return g_strv_builder_end (builder);
 }
 
+static void
+refuse_usage (gboolean json, const GError *error)
+{
+  output_error (json, error);
+  if (!json)
+    usage_try (g_get_prgname ());
+}
+
 static int
 run_verb (const CtlConfig *config, const CtlVerb *verb, int argc, char **argv, int words)
 {
@@ -171,7 +181,7 @@ run_verb (const CtlConfig *config, const CtlVerb *verb, int argc, char **argv, i
   g_set_prgname (arguments[0]);
   if (!read_options (verb, &ctl.json, &arguments, &error))
     {
-      output_error (ctl.json, error);
+      refuse_usage (ctl.json, error);
       return CTL_EXIT_USAGE;
     }
   if (verb->run (&ctl, arguments + 1, &error))
@@ -179,7 +189,9 @@ run_verb (const CtlConfig *config, const CtlVerb *verb, int argc, char **argv, i
   else
     {
       status = exit_status (&ctl, error);
-      if (error != NULL)
+      if (error != NULL && status == CTL_EXIT_USAGE)
+        refuse_usage (ctl.json, error);
+      else if (error != NULL)
         output_error (ctl.json, error);
     }
   g_clear_object (&ctl.bus);
@@ -200,8 +212,10 @@ refuse_words (int argc, char **argv)
   const gboolean json = wants_json (argc, argv);
   const gboolean is_group = argc > 1 && group_exists (argv[1]);
   const char *word = is_group && argc > 2 ? argv[2] : NULL;
+  g_autofree char *name = g_strconcat ("undersignctl", is_group ? " " : NULL, argv[1], NULL);
   g_autoptr (GError) error = NULL;
 
+  g_set_prgname (name);
   if (argc < 2)
     us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
                   "a verb is missing");
@@ -210,13 +224,11 @@ refuse_words (int argc, char **argv)
                   "there is no verb \"%s\"", argv[1]);
   else if (word == NULL || strcmp (word, "--json") == 0)
     us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
-                  "what about \"%s\"? A verb is missing", argv[1]);
+                  "a verb is missing behind \"%s\"", argv[1]);
   else
     us_error_set (&error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
                   "there is no verb \"%s %s\"", argv[1], word);
-  output_error (json, error);
-  if (!json)
-    print_help (stderr, is_group ? argv[1] : NULL);
+  refuse_usage (json, error);
   return CTL_EXIT_USAGE;
 }
 
@@ -230,12 +242,12 @@ ctl_run (const CtlConfig *config, int argc, char **argv)
   printed_watch ("undersignctl", CTL_EXIT_REFUSED);
   if (argc > 1 && is_help (argv[1]))
     {
-      print_help (stdout, NULL);
+      print_help (NULL);
       return CTL_EXIT_DONE;
     }
   if (argc > 2 && is_help (argv[2]) && group_exists (argv[1]))
     {
-      print_help (stdout, argv[1]);
+      print_help (argv[1]);
       return CTL_EXIT_DONE;
     }
   if (argc > 1 && strcmp (argv[1], "--version") == 0)

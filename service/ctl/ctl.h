@@ -6,6 +6,7 @@
 #pragma once
 
 #include "service/base/json.h"
+#include "service/base/usage.h"
 
 #include <gio/gio.h>
 #include <sys/types.h>
@@ -14,7 +15,7 @@ G_BEGIN_DECLS
 
 #define CTL_EXIT_DONE 0
 #define CTL_EXIT_REFUSED 1 /* or a check that found a fault */
-#define CTL_EXIT_USAGE 126 /* the command line, or a word in it */
+#define CTL_EXIT_USAGE USAGE_STATUS /* the command line, or a word in it */
 #define CTL_EXIT_UNREACHABLE 127
 
 typedef struct

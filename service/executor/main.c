@@ -8,6 +8,7 @@
 #include "dbus/error.h"
 #include "service/base/host.h"
 #include "service/base/prefork.h"
+#include "service/base/usage.h"
 #include "service/executor/paths.h"
 #include "service/executor/snapshot.h"
 #include "service/executor/worker.h"
@@ -121,25 +122,21 @@ worker_main (void)
 int
 main (int argc, char **argv)
 {
+  const gboolean is_worker = argc == 2 && strcmp (argv[1], "--worker") == 0;
+  const gboolean is_snapshot = argc == 2 && strcmp (argv[1], "--snapshot") == 0;
   g_autoptr (GError) error = NULL;
+  int status = EXIT_FAILURE;
 
-  if (argc == 2 && strcmp (argv[1], "--version") == 0)
-    {
-      puts ("undersign-executor " UNDERSIGN_VERSION);
-      return EXIT_SUCCESS;
-    }
+  if (usage_served (argc, argv, "undersign-executor", "undersign-executor",
+                    argc == 1 || is_worker || is_snapshot, &status))
+    return status;
   if (!process_harden (&error))
     {
       g_warning ("cannot start: %s", error->message);
       return EXIT_FAILURE;
     }
 
-  if (argc == 1)
-    return listener_main ();
-  if (argc == 2 && strcmp (argv[1], "--worker") == 0)
+  if (is_worker)
     return worker_main ();
-  if (argc == 2 && strcmp (argv[1], "--snapshot") == 0)
-    return snapshot_main ();
-  fputs ("usage: undersign-executor [--version], started by its socket unit\n", stderr);
-  return 2;
+  return is_snapshot ? snapshot_main () : listener_main ();
 }

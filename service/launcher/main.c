@@ -24,7 +24,7 @@ main (int argc, char **argv)
     .again_seconds = 10,
     .idle_seconds = 60,
   };
-  int status = 2;
+  int status = 1;
 
   if (!mechanism_may_serve (argc, argv, "undersign-launcher", &status))
     return status;

@@ -78,7 +78,7 @@ typedef struct
 
 /*
  * mechanism_may_serve: what a program of that name is to do by its command line, which may say
- * --version and nothing else.  From then on a peer that has left is an error, not a signal.
+ * --help or --version and nothing else.  From then on a peer that has left is an error, not a signal.
  *
  * Returns: FALSE where it is to exit, with @out_status.
  */

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 #include "service/base/prefork.h"
+#include "service/base/usage.h"
 #include "service/runner/runner.h"
 
 #include <pwd.h>
@@ -61,17 +62,11 @@ main (int argc, char **argv)
   gboolean is_worker = argc == 3 && strcmp (argv[1], "--worker") == 0;
   g_autoptr (GError) error = NULL;
   RunnerConfig config = { .module = NULL };
+  int status = EXIT_FAILURE;
 
-  if (argc == 2 && strcmp (argv[1], "--version") == 0)
-    {
-      puts ("undersign-runner " UNDERSIGN_VERSION);
-      return EXIT_SUCCESS;
-    }
-  if ((argc != 2 && !is_worker) || !module_name_is_valid (argv[argc - 1]))
-    {
-      fputs ("usage: undersign-runner MODULE | --version\n", stderr);
-      return 2;
-    }
+  if (usage_served (argc, argv, "undersign-runner", "undersign-runner MODULE",
+                    (argc == 2 || is_worker) && module_name_is_valid (argv[argc - 1]), &status))
+    return status;
   if (!environment_scrub (&error) || !process_harden (&error))
     return fail (error->message);
   if (!config_fill (&config, argv[argc - 1]))

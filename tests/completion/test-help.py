@@ -103,6 +103,45 @@ class Help(unittest.TestCase):
                     for option in options:
                         self.assertRegex(text, rf"Fl (?:Fl )?-?{option}\b")
 
+    def test_a_wrong_command_line(self):
+        """One form of all programs: what is wrong, and a line of who says more; nothing is begun."""
+        services = {os.path.basename(path): path for path in os.environ["TEST_SERVICES"].split()}
+        self.assertEqual((len(self.programs), len(services)), (4, 5))
+        wrong = {name: [["--no-such"], ["no-such", "more"]] for name in (*self.programs, *services)}
+        for name in set(self.programs) - {"undersign-mcp"}:
+            wrong[name] += [[], ["no-such"], ["--no-such", "x"]]
+        wrong["undersign"] += [["show"], ["passkey"], ["passkey", "no-such"], ["show", "a", "b"],
+                               ["receipt", "verify"], ["launch", "x", "--"], ["show", "x y"]]
+        wrong["undersignctl"] += [["halt"], ["policy"], ["policy", "no-such"], ["halt", "a", "b"],
+                                  ["passkey", "revoke", "a="]]
+        wrong["undersign-agent"] += [["describe"], ["list", "x"], ["list", "--no-such"]]
+        wrong["undersign-runner"] += [[], ["--worker"], ["No Module"]]
+        for name, lines in wrong.items():
+            for words in lines:
+                done = self.run_program({**self.programs, **services}[name], *words)
+                self.assertEqual((done.returncode, done.stdout), (126, ""), (name, words, done.stderr))
+                self.assertRegex(done.stderr, rf'\A{name}: [a-z]+-[a-z]+: [^\n]+\n'
+                                 rf'Try "{name}( [a-z-]+)* --help"\.\n\Z')
+                shown = self.run_program({**self.programs, **services}[name],
+                                         *re.findall(r'Try "\S+(.*)"', done.stderr)[0].split())
+                self.assertEqual((shown.returncode, shown.stderr), (0, ""), (name, words))
+
+    def test_what_there_is_but_verbs(self):
+        for path in (*self.programs.values(), *os.environ["TEST_SERVICES"].split()):
+            name = os.path.basename(path)
+            said = self.run_program(path, "--help").stdout
+            self.assertRegex(said, rf"\AUsage: {name}\b")
+            for option in ("--help", "--version"):
+                self.assertRegex(said, rf"(?m)^ +(-h, )?{option} ")
+            self.assertRegex(self.run_program(path, "--version").stdout, rf"\A{name} [0-9.]+\n\Z")
+
+    @staticmethod
+    def run_program(path, *words):
+        return subprocess.run([path, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False, timeout=300,
+                              env={**os.environ, "LANG": "C.UTF-8",
+                                   "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"})
+
 
 if __name__ == "__main__":
     tap.main("help")

@@ -40,9 +40,9 @@ ARROWS = {
     "module/card": ["dbus", "service/base", "service/record"],
     "agentlib/lib": ["dbus"],
     "agentlib/example": [],
-    "agentlib/cli": ["dbus", "agentlib/lib", "service/base/printed.h"],
+    "agentlib/cli": ["dbus", "agentlib/lib", "service/base/printed.h", "service/base/usage.h"],
     "agentlib/mcp": ["dbus", "agentlib/lib", "service/base/json.h",
-                     "service/base/printed.h"],
+                     "service/base/printed.h", "service/base/usage.h"],
     "tests": [""],
 }
 # Each folder below these is a part of its own: one module never includes another.

@@ -166,7 +166,7 @@ class Admin(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         done = subprocess.run(["/usr/libexec/undersign-admin", "x"], capture_output=True,
                               check=False)
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.returncode, 126)
 
 
 if __name__ == "__main__":

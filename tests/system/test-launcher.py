@@ -661,7 +661,7 @@ class Launcher(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         done = subprocess.run(["/usr/libexec/undersign-launcher", "x"], capture_output=True,
                               check=False)
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.returncode, 126)
 
 
 if __name__ == "__main__":

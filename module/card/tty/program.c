@@ -74,11 +74,13 @@ complain (const char *message)
 
 /* --- the command line --- */
 
-static gboolean
-wrong_usage (GError **error, const char *verb, const char *reason, const char *text)
+/* Of what --help is told of where the command line is wrong. */
+static void
+name_verb (const char *verb)
 {
-  return us_error_set (error, US_ERROR_INVALID_ARGUMENT, reason, "%s; see undersign%s%s --help",
-                       text, verb[0] ? " " : "", verb);
+  g_autofree char *name = g_strconcat ("undersign", verb[0] != '\0' ? " " : NULL, verb, NULL);
+
+  g_set_prgname (name);
 }
 
 gboolean
@@ -91,20 +93,19 @@ program_parse (const char *verb,
                char ***argv,
                GError **error)
 {
-  g_autofree char *name = g_strdup_printf ("undersign %s", verb);
   g_autoptr (GOptionContext) context = g_option_context_new (usage);
   g_autoptr (GError) local = NULL;
 
-  g_set_prgname (name);
+  name_verb (verb);
   g_option_context_set_summary (context, description);
   if (entries != NULL)
     g_option_context_add_main_entries (context, entries, NULL);
   if (!g_option_context_parse (context, argc, argv, &local))
-    return wrong_usage (error, verb,
-                        g_error_matches (local, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
-                            ? US_REASON_UNKNOWN_OPTION
-                            : US_REASON_BAD_VALUE,
-                        local->message);
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT,
+                         g_error_matches (local, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+                             ? US_REASON_UNKNOWN_OPTION
+                             : US_REASON_BAD_VALUE,
+                         "%s", local->message);
   /* "--" stays where it stood between options and arguments */
   if (*argc > 1 && strcmp ((*argv)[1], "--") == 0)
     {
@@ -113,14 +114,11 @@ program_parse (const char *verb,
       (*argc)--;
     }
   if ((guint) *argc < arguments + 1)
-    return wrong_usage (error, verb, US_REASON_MISSING_ARGUMENT, "an argument is missing");
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                         "an argument is missing: undersign %s %s", verb, usage);
   if ((guint) *argc > arguments + 1)
-    {
-      g_autofree char *text =
-          g_strdup_printf ("\"%s\" is one argument too many", (*argv)[arguments + 1]);
-
-      return wrong_usage (error, verb, US_REASON_UNKNOWN_ARGUMENT, text);
-    }
+    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
+                         "\"%s\" is one argument too many", (*argv)[arguments + 1]);
   return TRUE;
 }
 
@@ -131,8 +129,11 @@ print_help (const char *prefix, const VerbEntry *table)
           prefix);
   for (const VerbEntry *entry = table; entry->name != NULL; entry++)
     printf ("  %-10s %s\n", entry->name, entry->summary);
-  printf ("\nundersign%s%s VERB --help tells more; so does undersign(1).\n", prefix[0] ? " " : "",
-          prefix);
+  printf ("\nOptions:\n"
+          "  -h, --help                  Show this help\n%s"
+          "\nundersign%s%s VERB --help says more; undersign(1) says all.\n",
+          prefix[0] ? "" : "      --version               Show the version\n",
+          prefix[0] ? " " : "", prefix);
 }
 
 int
@@ -143,11 +144,11 @@ program_dispatch (const char *prefix,
                   char **argv,
                   GError **error)
 {
-  g_autofree char *text = NULL;
-
+  name_verb (prefix);
   if (argc < 2)
     {
-      wrong_usage (error, prefix, US_REASON_MISSING_ARGUMENT, "a verb is missing");
+      us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                    "a verb is missing");
       return EXIT_USAGE;
     }
   if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)
@@ -158,8 +159,8 @@ program_dispatch (const char *prefix,
   for (const VerbEntry *entry = table; entry->name != NULL; entry++)
     if (strcmp (argv[1], entry->name) == 0)
       return entry->verb (trust, argc - 1, argv + 1, error);
-  text = g_strdup_printf ("there is no verb \"%s\"", argv[1]);
-  wrong_usage (error, prefix, US_REASON_UNKNOWN_ARGUMENT, text);
+  us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
+                "there is no verb \"%s%s%s\"", prefix, prefix[0] ? " " : "", argv[1]);
   return EXIT_USAGE;
 }
 
@@ -205,6 +206,8 @@ program_run (const Trust *trust, int argc, char **argv)
   if (error != NULL)
     {
       complain (error->message);
+      if (status == EXIT_USAGE)
+        usage_try (g_get_prgname ());
       if (us_error_has_reason (error, US_REASON_NO_TERMINAL))
         return EXIT_NO_TERMINAL;
       if (status == EXIT_REFUSED && is_unreachable (error))

@@ -6,6 +6,7 @@
 #include "module/card/tty/terminal.h"
 #include "module/card/tty/trust.h"
 #include "service/base/json.h"
+#include "service/base/usage.h"
 
 #include <glib.h>
 
@@ -20,7 +21,7 @@ typedef enum
   EXIT_NOT_DONE = 4,    /* approved, but the action was refused, failed, or nobody knows */
   EXIT_NO_TERMINAL = 5, /* there is no terminal to answer on */
   EXIT_NOT_PROVEN = 6,  /* a receipt holds together, but not every key was given */
-  EXIT_USAGE = 126,     /* the command line is wrong; as of undersign-agent(1) */
+  EXIT_USAGE = USAGE_STATUS, /* the command line is wrong; as of undersign-agent(1) */
   EXIT_UNREACHABLE = 127,
 } ProgramExit;
 
