@@ -24,7 +24,9 @@ static const char help_text[] =
     "  --part=PART      The part of the agent that asks          (else $UNDERSIGN_PART)\n"
     "  --call=ID        The framework's id of the call           (else $UNDERSIGN_CALL)\n"
     "  --print-config=CLIENT\n"
-    "                   Print a client's configuration, with the options above in it\n"
+    "                   Print a client's configuration, with the options above in it;\n"
+    "                   claude (or claude-code), codex, gemini, vscode, cursor,\n"
+    "                   claude-desktop, or json for any other\n"
     "  -h, --help       Show this help\n"
     "      --version    Show the version\n"
     "\n"
@@ -64,6 +66,17 @@ on_hold (const char *option, const char *value, gpointer data, GError **error)
   return TRUE;
 }
 
+/* Without a name, which print_config() refuses by the names that there are. */
+static gboolean
+on_print_config (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  g_free (options->client);
+  options->client = g_strdup (value != NULL ? value : "");
+  return TRUE;
+}
+
 static gboolean
 check_text (const char *value, const char *option, GError **error)
 {
@@ -90,7 +103,8 @@ parse (char ***words, Options *options, gboolean *out_help, gboolean *out_versio
     { "run", 0, 0, G_OPTION_ARG_FILENAME, &options->run, NULL, NULL },
     { "part", 0, 0, G_OPTION_ARG_FILENAME, &options->part, NULL, NULL },
     { "call", 0, 0, G_OPTION_ARG_FILENAME, &options->call, NULL, NULL },
-    { "print-config", 0, 0, G_OPTION_ARG_FILENAME, &options->client, NULL, NULL },
+    { "print-config", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, on_print_config, NULL,
+      NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, out_help, NULL, NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, out_version, NULL, NULL },
     G_OPTION_ENTRY_NULL,
@@ -110,7 +124,7 @@ parse (char ***words, Options *options, gboolean *out_help, gboolean *out_versio
                          "%s", own->message);
   if ((*words)[0] != NULL && (*words)[1] != NULL)
     return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_UNKNOWN_ARGUMENT,
-                         "\"%s\" is not taken", (*words)[1]);
+                         "\"%s\" is one argument too many", (*words)[1]);
   return TRUE;
 }
 

@@ -13,6 +13,7 @@
 
 const ConfigClient config_clients[] = {
   { .name = "claude",
+    .alias = "claude-code",
     .title = "Claude Code",
     .form = CONFIG_MCP_SERVERS,
     .command = "claude",

@@ -22,12 +22,18 @@ find_client (const char *name, GError **error)
 
   for (const ConfigClient *client = config_clients; client->name != NULL; client++)
     {
-      if (strcmp (client->name, name) == 0)
+      if (strcmp (client->name, name) == 0 || g_strcmp0 (client->alias, name) == 0)
         return client;
       g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", client->name);
+      if (client->alias != NULL)
+        g_string_append_printf (names, " (or %s)", client->alias);
     }
-  us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                "--print-config knows %s, not \"%s\"", names->str, name);
+  if (name[0] == '\0')
+    us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                  "--print-config= wants a client: %s", names->str);
+  else
+    us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
+                  "--print-config knows no client \"%s\", but %s", name, names->str);
   return NULL;
 }
 

@@ -18,6 +18,7 @@ typedef enum
 typedef struct
 {
   const char *name, *title;
+  const char *alias; /* another name that is taken */
   ConfigForm form;
   const char *command;   /* what starts it in a terminal; NULL for a graphical one */
   const char *file;      /* where the configuration goes */

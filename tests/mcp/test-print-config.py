@@ -88,8 +88,21 @@ class Config(unittest.TestCase):
         for word in ("", "claude ", "Claude", "no-such", "../claude"):
             done = run(f"--print-config={word}")
             self.assertEqual((done.returncode, done.stdout), (126, ""))
+            self.assertTrue(done.stderr.endswith('\nTry "undersign-mcp --help".\n'), done.stderr)
             for client in CLIENTS:
                 self.assertIn(client, done.stderr)
+
+    def test_names(self):
+        """Without a name it says which there are, as --help does; one client has two."""
+        for words in (("--print-config",), ("--print-config", "--hold=3")):
+            done = run(*words)
+            self.assertEqual((done.returncode, done.stdout), (126, ""))
+            self.assertIn("missing-argument: --print-config= wants a client: ", done.stderr)
+            for client in (*CLIENTS, "claude-code"):
+                self.assertIn(client, done.stderr)
+                self.assertIn(client, run("--help").stdout)
+        for words in (("--print-config=claude-code",), ("--print-config", "claude")):
+            self.assertEqual(run(*words).stdout, run("--print-config=claude").stdout)
 
     def test_each(self):
         for client, (_, members, _) in CLIENTS.items():
