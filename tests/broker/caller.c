@@ -301,17 +301,30 @@ bytes_value (const char *text)
 }
 
 static GVariant *
-get_statement (Caller *caller, const char *path, const char *credential, GError **error)
+get_statement (Caller *caller,
+               const char *path,
+               const char *decision,
+               const char *credential,
+               GError **error)
 {
   GVariantBuilder options;
   g_autoptr (GVariant) reply = NULL;
 
   g_variant_builder_init (&options, G_VARIANT_TYPE_VARDICT);
-  g_variant_builder_add (&options, "{sv}", "decision", g_variant_new_string ("approve"));
+  g_variant_builder_add (&options, "{sv}", "decision", g_variant_new_string (decision));
   g_variant_builder_add (&options, "{sv}", "credential", bytes_value (credential));
   reply = caller_call (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "GetStatement",
                        g_variant_new ("(oa{sv})", path, &options), error);
   return reply != NULL ? g_variant_get_child_value (reply, 0) : NULL;
+}
+
+static void
+add_assertion (GVariantBuilder *dictionary, const char *credential, const char *signature)
+{
+  g_variant_builder_add (dictionary, "{sv}", "credential", bytes_value (credential));
+  g_variant_builder_add (dictionary, "{sv}", "client-data", bytes_value ("{}"));
+  g_variant_builder_add (dictionary, "{sv}", "auth-data", bytes_value ("x"));
+  g_variant_builder_add (dictionary, "{sv}", "signature", bytes_value (signature));
 }
 
 gboolean
@@ -322,18 +335,36 @@ caller_begin_approve (Caller *caller,
                       Pending *pending,
                       GError **error)
 {
-  g_autoptr (GVariant) statement = get_statement (caller, path, credential, error);
+  g_autoptr (GVariant) statement = get_statement (caller, path, "approve", credential, error);
   GVariantBuilder assertion;
 
   if (statement == NULL)
     return FALSE;
   g_variant_builder_init (&assertion, G_VARIANT_TYPE_VARDICT);
-  g_variant_builder_add (&assertion, "{sv}", "credential", bytes_value (credential));
-  g_variant_builder_add (&assertion, "{sv}", "client-data", bytes_value ("{}"));
-  g_variant_builder_add (&assertion, "{sv}", "auth-data", bytes_value ("x"));
-  g_variant_builder_add (&assertion, "{sv}", "signature", bytes_value (signature));
+  add_assertion (&assertion, credential, signature);
   caller_begin (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "Approve",
                 g_variant_new ("(o@aya{sv})", path, statement, &assertion), pending);
+  return TRUE;
+}
+
+gboolean
+caller_begin_deny (Caller *caller,
+                   const char *path,
+                   const char *credential,
+                   const char *signature,
+                   Pending *pending,
+                   GError **error)
+{
+  g_autoptr (GVariant) statement = get_statement (caller, path, "deny", credential, error);
+  GVariantBuilder options;
+
+  if (statement == NULL)
+    return FALSE;
+  g_variant_builder_init (&options, G_VARIANT_TYPE_VARDICT);
+  g_variant_builder_add (&options, "{sv}", "statement", statement);
+  add_assertion (&options, credential, signature);
+  caller_begin (caller, US_OBJECT_PATH, US_INTERFACE_APPROVER, "Deny",
+                g_variant_new ("(osa{sv})", path, "other", &options), pending);
   return TRUE;
 }
 

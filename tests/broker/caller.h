@@ -93,6 +93,13 @@ gboolean caller_begin_approve (Caller *caller,
                                const char *signature,
                                Pending *pending,
                                GError **error);
+/* caller_begin_deny: likewise a signed denial. */
+gboolean caller_begin_deny (Caller *caller,
+                            const char *path,
+                            const char *credential,
+                            const char *signature,
+                            Pending *pending,
+                            GError **error);
 gboolean caller_deny (Caller *caller, const char *path, const char *reason, GError **error);
 /* details_get: a string member of GetState()'s details. */
 char *details_get (GVariant *details, const char *key);

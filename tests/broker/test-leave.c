@@ -2,8 +2,8 @@
 /*
  * A caller leaves the bus exactly where its call waits: for the bus to say who it is, for the
  * policy, its passkeys, a place or an answer of the executor, its turn with a key, the hashing or
- * copying of its files, the cards of a start, what takes the place of a refused request.  These are
- * all the points where the broker awaits something; the executor of this test holds its answer
+ * copying of its files, the cards of a start, what takes the place of a refused request, what the
+ * ledger says of one that was read back.  These are all the points where the broker awaits something; the executor of this test holds its answer
  * until the broker has dealt with the leaving.  Others are served meanwhile; no request is made for
  * an agent that has left, and what was made or said before is done as if the caller were there to
  * hear it; and nothing of the call or the connection is left.
@@ -235,6 +235,7 @@ static const Act open_run_for = { US_INTERFACE_AGENT, "OpenRunFor",
 static const Act list_actions = { US_INTERFACE_AGENT, "ListActions", "()" };
 static const Act submit = SUBMIT ("@a{sv} {}");
 static const Act submit_keyed = SUBMIT ("{'idempotency-key': <'k'>}");
+static const Act supersede = SUBMIT ("{'supersedes': <objectpath 'PATH'>}");
 static const Act watch = { US_INTERFACE_REQUEST, "Watch", "()" };
 static const Act withdraw = { US_INTERFACE_REQUEST, "Withdraw", "()" };
 static const Act register_cards = { US_INTERFACE_APPROVER, "Register", "(@a{sv} {},)" };
@@ -245,6 +246,7 @@ static const Act get_receipt = { US_INTERFACE_APPROVER, "GetReceipt", "(objectpa
 static const Act pause_agent = { US_INTERFACE_APPROVER, "PauseAgent",
                                  "('offboarding', uint32 600)" };
 static const Act approve = { US_INTERFACE_APPROVER, "Approve", NULL };
+static const Act deny_signed = { US_INTERFACE_APPROVER, "Deny", NULL };
 
 static void
 begin (Scene *scene, Caller *caller, const Act *act, Pending *pending)
@@ -264,27 +266,36 @@ begin (Scene *scene, Caller *caller, const Act *act, Pending *pending)
 }
 
 static void
-begin_approve (Scene *scene)
-{
-  g_autoptr (GError) error = NULL;
-
-  g_assert_true (caller_begin_approve (scene->leaver, scene->path, "hr.jones", "good",
-                                       &scene->pending, &error));
-}
-
-static void
 begin_act (Scene *scene, const Act *act)
 {
+  g_autoptr (GError) error = NULL;
+  gboolean begun = TRUE;
+
   if (act == &approve)
-    begin_approve (scene);
+    begun = caller_begin_approve (scene->leaver, scene->path, "hr.jones", "good", &scene->pending,
+                                  &error);
+  else if (act == &deny_signed)
+    begun = caller_begin_deny (scene->leaver, scene->path, "hr.jones", "good", &scene->pending,
+                               &error);
   else
     begin (scene, scene->leaver, act, &scene->pending);
+  g_assert_no_error (error);
+  g_assert_true (begun);
 }
 
 static void
 ends_waiting (Scene *scene)
 {
   assert_pending (scene, scene->path != NULL);
+}
+
+/* It waits as before, and nothing takes its place. */
+static void
+ends_kept (Scene *scene)
+{
+  wait_again (scene->lead, scene->path);
+  assert_details (scene->agent, scene->path, "pending", "no", "");
+  assert_pending (scene, 1);
 }
 
 /* Nothing was made for who does not hear of it. */
@@ -391,6 +402,7 @@ static const Point points[] = {
     ends_executed },
   { "answer/approve", HANDOVER_ANSWER, FAKE_JONES, TRUE, FALSE, FALSE, &approve,
     ends_executed },
+  { "answer/deny", HANDOVER_ANSWER, FAKE_JONES, TRUE, FALSE, FALSE, &deny_signed, ends_denied },
   { "execute/approve", HANDOVER_EXECUTE, FAKE_JONES, TRUE, FALSE, FALSE, &approve,
     ends_executed },
   { "close/deny", HANDOVER_CLOSE, FAKE_JONES, TRUE, FALSE, FALSE, &deny, ends_denied },
@@ -400,6 +412,13 @@ static const Point points[] = {
     ends_waiting },
   { "may-pause/pause-agent", HANDOVER_MAY_PAUSE, FAKE_JONES, FALSE, FALSE, FALSE, &pause_agent,
     ends_paused },
+};
+
+/* What may have been decided before the broker began: the ledger is asked first. */
+static const Point doubts[] = {
+  { "doubt/withdraw", HANDOVER_QUERY, FAKE_AGENT, TRUE, TRUE, FALSE, &withdraw, ends_withdrawn },
+  { "doubt/deny", HANDOVER_QUERY, FAKE_JONES, TRUE, TRUE, FALSE, &deny, ends_denied },
+  { "doubt/supersede", HANDOVER_QUERY, FAKE_AGENT, TRUE, TRUE, FALSE, &supersede, ends_kept },
 };
 
 /* Everybody needs the policy, every person their passkeys. */
@@ -434,6 +453,34 @@ test_point (Bed *bed, gconstpointer data)
   fake_hold_kind (bed->fake, (int) point->kind);
   begin_act (&scene, point->act);
   leave_at (&scene, is_held, served_beside (point->kind));
+  go_on (&scene);
+  point->ends (&scene);
+  scene_end (&scene);
+}
+
+static gboolean
+is_asking (gpointer data)
+{
+  const Scene *scene = data;
+  const Request *request =
+      g_hash_table_lookup (scene->bed->broker->requests, request_id_of (scene->path));
+
+  return request != NULL && request->asking->len > 0;
+}
+
+static void
+test_doubt (Bed *bed, gconstpointer data)
+{
+  const Point *point = data;
+  Scene scene = { 0 };
+
+  scene_init (&scene, bed, TRUE);
+  scene_enter (&scene, point->uid);
+  bed_stop (bed);
+  fake_hold_kind (bed->fake, (int) point->kind);
+  bed_start (bed);
+  begin_act (&scene, point->act);
+  leave_at (&scene, is_asking, SERVES_ALL);
   go_on (&scene);
   point->ends (&scene);
   scene_end (&scene);
@@ -701,18 +748,25 @@ test_successor (Bed *bed, gconstpointer config)
   scene_end (&scene);
 }
 
+static void
+add_points (const Point *all, guint n, void (*test) (Bed *bed, gconstpointer data))
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *path = g_strconcat ("/leave/", all[i].name, NULL);
+
+      g_test_add (path, Bed, &all[i], point_set_up, test, point_tear_down);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   sample_quiet ();
   bed_test ("/leave/identity", NULL, test_identity);
-  for (guint i = 0; i < G_N_ELEMENTS (points); i++)
-    {
-      g_autofree char *path = g_strconcat ("/leave/", points[i].name, NULL);
-
-      g_test_add (path, Bed, &points[i], point_set_up, test_point, point_tear_down);
-    }
+  add_points (points, G_N_ELEMENTS (points), test_point);
+  add_points (doubts, G_N_ELEMENTS (doubts), test_doubt);
   bed_test ("/leave/cards", NULL, test_cards);
   bed_test ("/leave/hashing", NULL, test_hashing);
   bed_test ("/leave/copying", NULL, test_copying);
