@@ -111,7 +111,10 @@ open_state (Broker *broker, const DaemonParameters *parameters, GError **error)
     return FALSE;
   broker->limits = limits_new (&config);
 
-  broker->queue = queue_open (parameters->state_dir, error);
+  broker->expiry = expiry_new (error);
+  if (broker->expiry == NULL)
+    return FALSE;
+  broker->queue = queue_open (parameters->state_dir, broker->expiry, error);
   if (broker->queue == NULL)
     return FALSE;
   broker->id_key = id_key_open (parameters->state_dir, error);
@@ -122,9 +125,7 @@ open_state (Broker *broker, const DaemonParameters *parameters, GError **error)
   if (broker->spool < 0)
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot open %s: %s",
                          spool, g_strerror (errno));
-
-  broker->expiry = expiry_new (error);
-  return broker->expiry != NULL;
+  return TRUE;
 }
 
 static gboolean
@@ -209,7 +210,6 @@ daemon_free (Broker *broker)
   executor_free (broker->executor);
   if (broker->expiry != NULL)
     drop_requests (broker);
-  expiry_free (broker->expiry);
   bus_free (broker->bus);
   approvers_free (broker->approvers);
   catalog_free (broker->catalog);
@@ -221,6 +221,7 @@ daemon_free (Broker *broker)
   limits_free (broker->limits);
   runs_free (broker->runs);
   queue_close (broker->queue);
+  expiry_free (broker->expiry);
   secret_free (broker->id_key);
   fd_clear (&broker->spool);
   g_free (broker);

@@ -15,6 +15,7 @@
 
 #define APPLICATION_ID 1433626483 /* "Usgs" */
 #define SCHEMA_VERSION 1
+#define TAKE_BACK_AGAIN 1 /* second */
 
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -111,6 +112,8 @@ struct Queue
 {
   sqlite3 *db;
   sqlite3_stmt *statements[N_STATEMENTS];
+  Expiry *expiry;
+  ExpiryTimer *take_back_timer;
 };
 
 static gboolean
@@ -224,7 +227,7 @@ put_aside (const char *path)
 }
 
 Queue *
-queue_open (const char *dir, GError **error)
+queue_open (const char *dir, Expiry *expiry, GError **error)
 {
   g_autofree char *path = g_build_filename (dir, "queue.db", NULL);
   g_autoptr (GError) local = NULL;
@@ -239,6 +242,8 @@ queue_open (const char *dir, GError **error)
     }
   if (queue == NULL)
     g_propagate_error (error, g_steal_pointer (&local));
+  else
+    queue->expiry = expiry;
   return queue;
 }
 
@@ -247,6 +252,8 @@ queue_close (Queue *queue)
 {
   if (queue == NULL)
     return;
+  if (queue->take_back_timer != NULL)
+    expiry_cancel (queue->expiry, queue->take_back_timer);
   for (guint i = 0; i < N_STATEMENTS; i++)
     sqlite3_finalize (queue->statements[i]);
   sqlite3_close (queue->db);
@@ -298,12 +305,49 @@ set_synchronous (Queue *queue, const char *pragma)
     g_error ("the queue can't be told what to sync: %s", sqlite3_errmsg (queue->db));
 }
 
+static void take_back_again (gpointer data);
+
+/*
+ * take_back: makes sure of what a write that failed has said.  Where it was the sync of its commit, the
+ * write is undone here, but the commit stands in the log, and who opens the file after a crash takes it
+ * for kept.  The next commit writes over it: here one that sets what is set.
+ */
 static gboolean
-statement_run (Queue *queue, sqlite3_stmt *statement, const char *doing, GError **error)
+take_back (Queue *queue)
 {
-  if (sqlite3_step (statement) != SQLITE_DONE)
-    return set_failed (error, queue, doing);
-  return TRUE;
+  if (sqlite3_exec (queue->db, "PRAGMA user_version = " G_STRINGIFY (SCHEMA_VERSION), NULL, NULL,
+                    NULL) == SQLITE_OK)
+    return TRUE;
+  if (queue->take_back_timer == NULL)
+    queue->take_back_timer =
+        expiry_add_seconds (queue->expiry, TAKE_BACK_AGAIN, take_back_again, queue);
+  return FALSE;
+}
+
+static void
+take_back_again (gpointer data)
+{
+  Queue *queue = data;
+
+  queue->take_back_timer = NULL;
+  take_back (queue);
+}
+
+static gboolean
+write_failed (Queue *queue, GError **error)
+{
+  set_failed (error, queue, "write to");
+  /* Inside of a transaction its rollback comes first. */
+  if (sqlite3_get_autocommit (queue->db) && !take_back (queue))
+    g_warning ("what the queue could not keep may be there after a crash: %s",
+               sqlite3_errmsg (queue->db));
+  return FALSE;
+}
+
+static gboolean
+statement_run (Queue *queue, sqlite3_stmt *statement, GError **error)
+{
+  return sqlite3_step (statement) == SQLITE_DONE || write_failed (queue, error);
 }
 
 /* --- requests --- */
@@ -332,7 +376,7 @@ save_row (Queue *queue, const Request *request, GError **error)
   sqlite3_bind_int64 (save, 13, request->ended);
   sqlite3_bind_blob64 (save, 14, g_bytes_get_data (body, NULL), g_bytes_get_size (body),
                        SQLITE_STATIC);
-  return statement_run (queue, save, "write to", error);
+  return statement_run (queue, save, error);
 }
 
 gboolean
@@ -351,9 +395,8 @@ queue_save (Queue *queue, const Request *request, GError **error)
 static gboolean
 transact (Queue *queue, const char *word, GError **error)
 {
-  if (sqlite3_exec (queue->db, word, NULL, NULL, NULL) != SQLITE_OK)
-    return set_failed (error, queue, "write to");
-  return TRUE;
+  return sqlite3_exec (queue->db, word, NULL, NULL, NULL) == SQLITE_OK ||
+         set_failed (error, queue, "write to");
 }
 
 gboolean
@@ -372,7 +415,7 @@ queue_save_successor (Queue *queue,
   transact (queue, "ROLLBACK", NULL);
   if (!sqlite3_get_autocommit (queue->db))
     g_error ("the queue can't leave a transaction: %s", sqlite3_errmsg (queue->db));
-  return FALSE;
+  return write_failed (queue, NULL);
 }
 
 Request *
@@ -439,7 +482,7 @@ queue_refuse_unreadable (Queue *queue, const char *id)
   autostatement *refuse = queue->statements[REFUSE];
 
   bind_text (refuse, 1, id);
-  return statement_run (queue, refuse, "write to", NULL);
+  return statement_run (queue, refuse, NULL);
 }
 
 gboolean
@@ -521,7 +564,7 @@ queue_purge (Queue *queue, gint64 before)
       autostatement *purge = queue->statements[which];
 
       sqlite3_bind_int64 (purge, 1, before);
-      statement_run (queue, purge, "write to", NULL);
+      statement_run (queue, purge, NULL);
     }
 }
 
@@ -534,7 +577,7 @@ queue_trim (Queue *queue, uid_t uid, guint keep)
 
       sqlite3_bind_int64 (trim, 1, uid);
       sqlite3_bind_int64 (trim, 2, keep);
-      statement_run (queue, trim, "write to", NULL);
+      statement_run (queue, trim, NULL);
     }
 }
 
@@ -552,7 +595,7 @@ queue_save_run (Queue *queue, const Run *run, GError **error)
   bind_text (save, 5, run->initiator);
   sqlite3_bind_int64 (save, 6, run->initiator_uid);
   sqlite3_bind_int64 (save, 7, run->used);
-  return statement_run (queue, save, "write to", error);
+  return statement_run (queue, save, error);
 }
 
 gboolean
@@ -561,7 +604,7 @@ queue_drop_run (Queue *queue, const char *id, GError **error)
   autostatement *drop = queue->statements[DROP_RUN];
 
   bind_text (drop, 1, id);
-  return statement_run (queue, drop, "write to", error);
+  return statement_run (queue, drop, error);
 }
 
 gboolean
@@ -595,7 +638,7 @@ queue_save_pause (Queue *queue, uid_t uid, uid_t by, gint64 until, GError **erro
   sqlite3_bind_int64 (save, 2, by);
   if (until != 0)
     sqlite3_bind_int64 (save, 3, until);
-  return statement_run (queue, save, "write to", error);
+  return statement_run (queue, save, error);
 }
 
 gboolean

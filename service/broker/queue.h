@@ -3,10 +3,12 @@
  * What the broker keeps: one SQLite file with requests, runs and pauses.  It is no authority on what
  * ran: the ledger is.  Each commit is synced all the same: a denial that a person was told of, before
  * the ledger has heard of it, a key that a waiting request was given, and a pause are in no other
- * place, and must not be undone by a power cut.
+ * place, and must not be undone by a power cut.  Nor must what failed be there after a crash: whoever asked for it
+ * was told that nothing was kept.
  */
 #pragma once
 
+#include "service/broker/expiry.h"
 #include "service/broker/request.h"
 #include "service/broker/run.h"
 
@@ -26,11 +28,12 @@ typedef struct Queue Queue;
 /*
  * queue_open:
  * @dir: holds queue.db, made on first use
+ * @expiry: outlives the queue
  *
  * A file that is no database of ours is put aside as queue.db.damaged and a new one is begun: what
  * it held does not run.
  */
-Queue *queue_open (const char *dir, GError **error);
+Queue *queue_open (const char *dir, Expiry *expiry, GError **error);
 void queue_close (Queue *queue);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Queue, queue_close)
 

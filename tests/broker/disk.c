@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A VFS that leaves everything to that of the system, but for the methods of an open file that read,
- * write and lock.  For tests only.
+ * write, sync and lock.  For tests only.
  */
 #include "tests/broker/disk.h"
 
@@ -49,7 +49,17 @@ disk_read (sqlite3_file *file, void *data, int len, sqlite3_int64 at)
 static int
 disk_write (sqlite3_file *file, const void *data, int len, sqlite3_int64 at)
 {
+  if (planned == DISK_READ_ONLY && has_struck)
+    return SQLITE_IOERR_WRITE;
   return strikes (DISK_FULL) ? SQLITE_FULL : real_of (file)->xWrite (file, data, len, at);
+}
+
+static int
+disk_sync (sqlite3_file *file, int flags)
+{
+  if (strikes (DISK_UNSYNCED) || strikes (DISK_READ_ONLY))
+    return SQLITE_IOERR_FSYNC;
+  return real_of (file)->xSync (file, flags);
 }
 
 /* The lock that a transaction which writes holds: the first of those of a write-ahead log. */
@@ -78,6 +88,7 @@ disk_open (sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, in
       methods->real = file->pMethods;
       methods->methods.xRead = disk_read;
       methods->methods.xWrite = disk_write;
+      methods->methods.xSync = disk_sync;
       methods->methods.xShmLock = disk_lock;
       g_hash_table_insert (tables, (gpointer) file->pMethods, methods);
     }

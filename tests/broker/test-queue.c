@@ -33,6 +33,7 @@ fdatasync (int fd)
 typedef struct
 {
   char *dir, *path;
+  Expiry *expiry;
   Queue *queue;
   SampleHooks hooks;
 } Fixture;
@@ -45,7 +46,9 @@ set_up (Fixture *fixture, gconstpointer data)
   fixture->dir = g_dir_make_tmp ("undersign-queue-XXXXXX", &error);
   g_assert_no_error (error);
   fixture->path = g_build_filename (fixture->dir, "queue.db", NULL);
-  fixture->queue = queue_open (fixture->dir, &error);
+  fixture->expiry = expiry_new (&error);
+  g_assert_no_error (error);
+  fixture->queue = queue_open (fixture->dir, fixture->expiry, &error);
   g_assert_no_error (error);
   sample_hooks_init (&fixture->hooks);
 }
@@ -57,6 +60,8 @@ tear_down (Fixture *fixture, gconstpointer data)
                                        "queue.db.damaged", "queue.db.damaged-wal", NULL };
 
   queue_close (fixture->queue);
+  g_assert_cmpuint (expiry_count (fixture->expiry), ==, 0);
+  expiry_free (fixture->expiry);
   for (guint i = 0; names[i] != NULL; i++)
     {
       g_autofree char *path = g_build_filename (fixture->dir, names[i], NULL);
@@ -74,7 +79,7 @@ reopen (Fixture *fixture)
   g_autoptr (GError) error = NULL;
 
   queue_close (fixture->queue);
-  fixture->queue = queue_open (fixture->dir, &error);
+  fixture->queue = queue_open (fixture->dir, fixture->expiry, &error);
   g_assert_no_error (error);
 }
 
@@ -495,7 +500,7 @@ test_damaged (Fixture *fixture, gconstpointer data)
                                                      "enough to be taken for one at first",
                                       -1, NULL));
   before = sample_warnings ();
-  fixture->queue = queue_open (fixture->dir, NULL);
+  fixture->queue = queue_open (fixture->dir, fixture->expiry, NULL);
   g_assert_cmpuint (sample_warnings (), ==, before + 1);
   g_assert_nonnull (fixture->queue);
   g_assert_true (g_file_test (aside, G_FILE_TEST_EXISTS));
@@ -518,7 +523,7 @@ test_foreign_file (Fixture *fixture, gconstpointer data)
       Queue *queue = NULL;
 
       meddle (fixture, changes[i]);
-      queue = queue_open (fixture->dir, &error);
+      queue = queue_open (fixture->dir, fixture->expiry, &error);
       g_assert_null (queue);
       g_assert_error (error, US_ERROR, US_ERROR_UNAVAILABLE);
     }

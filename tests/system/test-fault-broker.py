@@ -8,6 +8,7 @@ told.
 """
 
 import contextlib
+import itertools
 import os
 import shutil
 import sys
@@ -15,7 +16,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import bus, crash, crashbus, fault, oracle, room, tap, world  # noqa: E402
+from undersign_test import bus, crash, crashbus, fault, oracle, policy, room, tap, world  # noqa: E402
 from undersign_test.crash import LEAD  # noqa: E402
 
 COPY = "/run/undersign-test/queue"
@@ -107,6 +108,24 @@ class Broker(unittest.TestCase):
                 self.assertEqual((state, details["executed"]), ("done", "yes"), details)
             self.bed.look()
         self.sweep(step)
+
+    def test_submit_that_is_not_synced(self):
+        """Nothing comes of it after a crash: what its commit has written can be read all the same."""
+        executed = policy.executed()
+        self.bed.run()
+        for kind, action in itertools.product((fault.BROKEN_ONCE, fault.BROKEN),
+                                              ("crash.ask", "crash.free")):
+            known = self.bed.requests()
+            self.bed.faults.arm(kind, 1, fault.BROKER, *WRITTEN, fault.SYNC)
+            with self.assertRaises(bus.BusError) as caught:
+                self.bed.submit(os.urandom(6).hex(), action)
+            self.assertEqual(caught.exception.name, bus.ERROR + "Unavailable", caught.exception)
+            self.assertTrue(self.bed.faults.disarm())
+            self.bed.world.broker.kill()
+            self.bed.revive()
+            self.assertEqual(self.bed.requests(), known)
+            self.bed.look()
+        self.assertEqual(policy.executed(), executed)
 
     def ran(self, name):
         self.bed.oracle.look()
