@@ -117,7 +117,8 @@ run (Session *session, const Prepared *prepared)
                       g_variant_new (WIRE_EXECUTE_CONSUMED, "consumed"), NULL, 0, &error))
     g_info ("the broker did not hear that %s is consumed", prepared->proposal->id);
   g_clear_error (&error);
-  journal_event (JOURNAL_CONSUMED, AUDIT_EXECUTOR, prepared->proposal->id, "executing", NULL, NULL);
+  journal_note (&session->used_up, JOURNAL_CONSUMED, AUDIT_EXECUTOR, prepared->proposal->id,
+                "executing", NULL, NULL);
 
   session_extend (session);
   outcome = module_execute (executor, prepared->proposal, &result);

@@ -74,7 +74,8 @@ typedef struct
   const int *fds; /* sealed memfds that came along, checked */
   guint n_fds;
   int reply_fd;     /* (out): a file for the reply, not owned; -1 for none */
-  JournalNote note; /* (out): for the journal, after the reply, whether or not that arrives */
+  /* (out): for the journal, in this order, after the reply, whether or not that arrives */
+  JournalNote used_up, note;
 } Session;
 
 /* A handler: @body is of the type in the table.  Returns: (transfer floating): the (last) reply. */

@@ -134,6 +134,7 @@ executor_serve (Executor *executor, int sock)
       g_info ("%s refused: %s", name, text);
     }
   /* the ledger holds it already; who waits for the reply does not wait for the journal */
+  journal_note_flush (&session.used_up);
   journal_note_flush (&session.note);
 }
 

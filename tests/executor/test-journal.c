@@ -10,7 +10,11 @@
 
 #include <string.h>
 
-static GPtrArray *told; /* (element-type utf8): "ID STATE SOURCE PERSON REASON[ BY]" */
+#define PATIENCE 10 /* seconds */
+
+static Bench *stuck;        /* its journal reads nothing until an outcome is known, */
+static char *stuck_request; /* that of this */
+static GPtrArray *told;     /* (element-type utf8): "ID STATE SOURCE PERSON REASON[ BY]" */
 
 static const char *
 field_of (const GLogField *fields, gsize n, const char *key)
@@ -21,6 +25,25 @@ field_of (const GLogField *fields, gsize n, const char *key)
   return NULL;
 }
 
+/* Waits for the outcome in the ledger; for a while, so that who waits for the journal is found out. */
+static gboolean
+outcome_comes (void)
+{
+  g_autoptr (Ledger) ledger = bench_ledger (stuck);
+  gint64 end = g_get_monotonic_time () + PATIENCE * G_USEC_PER_SEC;
+
+  while (g_get_monotonic_time () < end)
+    {
+      g_auto (LedgerStatus) status = { 0 };
+
+      g_assert_true (ledger_query (ledger, stuck_request, &status, NULL));
+      if (status.state == LEDGER_DONE)
+        return TRUE;
+      g_usleep (1000);
+    }
+  return FALSE;
+}
+
 static GLogWriterOutput
 writer (GLogLevelFlags level, const GLogField *fields, gsize n, gpointer data)
 {
@@ -29,6 +52,8 @@ writer (GLogLevelFlags level, const GLogField *fields, gsize n, gpointer data)
 
   if (id == NULL)
     return g_log_writer_default (level, fields, n, data);
+  if (stuck != NULL && strcmp (id, JOURNAL_CONSUMED) == 0)
+    g_assert_true (outcome_comes ());
   g_assert_null (strstr (message, "example"));
   g_assert_null (strstr (message, "because"));
   for (const char *c = message; *c != '\0'; c++)
@@ -100,6 +125,30 @@ test_not_told (Bench *bench, gconstpointer data)
   assert_refused (client_execute (&bench->client, request, &prepare, NULL, &error), &error,
                   US_REASON_RECORD_CHANGED);
   g_assert_cmpuint (told->len, ==, 3);
+}
+
+/* A journal that does not read holds up no module and no outcome; and is told, still. */
+static void
+test_stuck (Bench *bench, gconstpointer data)
+{
+  g_autoptr (TestKey) kim = client_enrol (&bench->client, "hr.kim", 3002);
+  g_autoptr (Request) request = bench_mail (bench);
+  g_autoptr (GError) error = NULL;
+  g_auto (Prepare) prepare = { 0 };
+  g_autofree char *said = NULL;
+
+  assert_good (client_prepare (&bench->client, request, &prepare, &error), &error);
+  assert_good (client_approve (&bench->client, kim, request, &prepare, &error), &error);
+  g_ptr_array_set_size (told, 0);
+  stuck_request = request->id;
+  stuck = bench;
+  assert_good (client_execute (&bench->client, request, &prepare, &said, &error), &error);
+  stuck = NULL;
+  g_assert_cmpstr (said, ==, "done");
+  g_assert_cmpuint (bench_executed (bench), ==, 1);
+  assert_told (0, JOURNAL_CONSUMED " executing executor  ");
+  assert_told (1, JOURNAL_OUTCOME " done executor  ");
+  g_assert_cmpuint (told->len, ==, 2);
 }
 
 static void
@@ -184,6 +233,7 @@ main (int argc, char **argv)
   g_log_set_writer_func (writer, NULL, NULL);
   bench_test ("/executor/journal/told", test_told);
   bench_test ("/executor/journal/not-told", test_not_told);
+  bench_test ("/executor/journal/stuck", test_stuck);
   bench_test ("/executor/journal/acts", test_acts);
   g_test_add_func ("/executor/journal/hostile-names", test_hostile_names);
   return g_test_run ();
