@@ -29,9 +29,10 @@ Executor *executor_new (const char *path);
 void executor_free (Executor *executor);
 
 /*
- * Places of the slow kinds for one module, and how many of them one agent may hold: together fewer
- * than the eight workers of a module's runner (RUNNER_MAX_WORKERS), so that one agent never holds up
- * a module.
+ * Places of the slow kinds for one module, and how many of them one agent may hold.  The latter are
+ * together fewer than the eight workers of a module's runner (RUNNER_MAX_WORKERS), which the places of
+ * all agents are not: one agent alone leaves a worker to others.  It does not for as long as a module
+ * is still busy with calls that are no longer waited for: they have given their places back.
  */
 #define EXECUTOR_PREPARES 8
 #define EXECUTOR_PREPARES_EACH 3
