@@ -410,7 +410,7 @@ class Launcher(unittest.TestCase):
                 with launch("offboarding", "--", "true") as screen:
                     world.wait_until(lambda: self.runs_of_launches() != before, "a run is opened")
                     os.kill(screen.pid, number)
-                    self.assertEqual(screen.wait(), 1)
+                    self.assertEqual(screen.wait(), 128 + number)
                     self.assertIn("no-answer: ended before", screen.text)
                 self.assertEqual(self.runs_of_launches(), before)
             finally:

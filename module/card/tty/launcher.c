@@ -34,7 +34,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Agent, agent_stop)
 typedef struct
 {
   GCancellable *cancellable;
-  guint sources[3];
+  struct LeavingSignal
+  {
+    int number;
+    guint source;
+    GCancellable *cancellable; /* borrowed */
+    int *out;
+  } signals[3];
 } Leaving;
 
 static gboolean
@@ -226,32 +232,37 @@ launcher_close_run (const Trust *trust, const char *run)
 static gboolean
 on_leave (gpointer data)
 {
-  g_cancellable_cancel (data);
+  const struct LeavingSignal *signal = data;
+
+  *signal->out = signal->number;
+  g_cancellable_cancel (signal->cancellable);
   return G_SOURCE_CONTINUE;
 }
 
-/* What is ignored, as by nohup(1), stays so. */
+/* What is ignored, as by nohup(1), stays so.  @out: the last that came */
 static void
-leaving_watch (Leaving *leaving)
+leaving_watch (Leaving *leaving, int *out)
 {
   static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
 
-  G_STATIC_ASSERT (G_N_ELEMENTS (numbers) == G_N_ELEMENTS (leaving->sources));
+  G_STATIC_ASSERT (G_N_ELEMENTS (numbers) == G_N_ELEMENTS (leaving->signals));
   leaving->cancellable = g_cancellable_new ();
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     {
+      struct LeavingSignal *signal = &leaving->signals[i];
       struct sigaction now;
 
+      *signal = (struct LeavingSignal){ numbers[i], 0, leaving->cancellable, out };
       if (sigaction (numbers[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-        leaving->sources[i] = g_unix_signal_add (numbers[i], on_leave, leaving->cancellable);
+        signal->source = g_unix_signal_add (numbers[i], on_leave, signal);
     }
 }
 
 static void
 leaving_clear (Leaving *leaving)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (leaving->sources); i++)
-    g_clear_handle_id (&leaving->sources[i], g_source_remove);
+  for (guint i = 0; i < G_N_ELEMENTS (leaving->signals); i++)
+    g_clear_handle_id (&leaving->signals[i].source, g_source_remove);
   g_clear_object (&leaving->cancellable);
 }
 
@@ -350,7 +361,7 @@ launcher_start (const Trust *trust, const LaunchWish *wish, Launched *out, GErro
       g_variant_dict_clear (&options);
       return FALSE;
     }
-  leaving_watch (&leaving);
+  leaving_watch (&leaving, &out->signal);
   if (wish->run != NULL && !open_run (bus, trust, wish, &out->run, error))
     {
       g_variant_dict_clear (&options);

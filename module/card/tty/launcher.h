@@ -21,7 +21,8 @@ typedef struct
 typedef struct
 {
   int terminal, link;
-  char *run; /* (nullable): the id of the run that was opened, also where the launch then failed */
+  char *run;  /* (nullable): the id of the run that was opened, also where the launch then failed */
+  int signal; /* that ended the launch before the command had begun; 0: none */
 } Launched;
 
 /* launcher_start: reason bad-share for a folder that can't be opened, or is reached by a link. */

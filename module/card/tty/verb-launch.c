@@ -59,7 +59,7 @@ launch (const Trust *trust,
   int status = EXIT_REFUSED;
 
   if (!launcher_start (trust, wish, launched, error))
-    return EXIT_REFUSED;
+    return launched->signal != 0 ? 128 + launched->signal : EXIT_REFUSED;
   status = relay_run (launched->terminal, launched->link, wish->agent, out_left);
   fd_clear (&launched->terminal);
   fd_clear (&launched->link);
@@ -83,7 +83,7 @@ verb_launch (const Trust *trust, int argc, char **argv, GError **error)
   };
   char **command = take_command (&argc, argv);
   LaunchWish wish = { .command = command };
-  Launched launched = { -1, -1, NULL };
+  Launched launched = { -1, -1, NULL, 0 };
   int status = EXIT_REFUSED;
 
   if (!program_parse ("launch", "AGENT -- COMMAND…", "Starts a command as an agent.", entries, 1,
