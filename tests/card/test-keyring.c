@@ -529,6 +529,11 @@ test_meanwhile (Fixture *fixture, gconstpointer data)
     }
 }
 
+static const SecretSchema schema = {
+  .name = "org.undersign.Passkey",
+  .attributes = { { "credential", SECRET_SCHEMA_ATTRIBUTE_STRING } },
+};
+
 /* New ones go to another keyring by now: the counter is raised where it is, and of two nobody knows. */
 static void
 test_two_keyrings (Fixture *fixture, gconstpointer data)
@@ -540,10 +545,6 @@ test_two_keyrings (Fixture *fixture, gconstpointer data)
   g_autoptr (GError) error = NULL, two = NULL;
   SecretService *service = secret_service_get_sync (SECRET_SERVICE_OPEN_SESSION, NULL, NULL);
   SecretValue *value = secret_value_new ("{}", 2, "application/json");
-  static const SecretSchema schema = {
-    .name = "org.undersign.Passkey",
-    .attributes = { { "credential", SECRET_SCHEMA_ATTRIBUTE_STRING } },
-  };
 
   g_assert_true (store->klass->save (store, "one", "Laptop", first, FALSE, NULL));
   call_service (fixture, "SetAlias", g_variant_new ("(so)", "default", "/"));
@@ -570,10 +571,6 @@ test_two_keyrings (Fixture *fixture, gconstpointer data)
 static void
 add_second (const Passkey *passkey)
 {
-  static const SecretSchema schema = {
-    .name = "org.undersign.Passkey",
-    .attributes = { { "credential", SECRET_SCHEMA_ATTRIBUTE_STRING } },
-  };
   g_autofree char *name = stored_key_name (passkey->credential);
   g_autoptr (GHashTable) attributes = secret_attributes_build (&schema, "credential", name, NULL);
   g_autoptr (GError) error = NULL;
@@ -655,7 +652,7 @@ static struct
 static GDBusMessage *
 on_question (GDBusConnection *bus, GDBusMessage *message, gboolean incoming, gpointer data)
 {
-  static const char *const questions[] = { "Unlock", "Prompt", NULL };
+  static const char *const questions[] = { "Unlock", "Prompt", "Delete", NULL };
   const char *member = g_dbus_message_get_member (message);
   int fd = -1;
 
@@ -716,6 +713,7 @@ test_asked (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (Store) store = open_keyring ();
   g_autoptr (Key) key = open_key (fixture);
+  g_autoptr (Passkey) other = test_key_enrol (key, NULL, NULL);
   g_autoptr (GError) error = NULL;
   guint filter = 0;
 
@@ -723,6 +721,8 @@ test_asked (Fixture *fixture, gconstpointer data)
   fixture->passkey = test_key_enrol (key, NULL, &error);
   g_assert_no_error (error);
   filter = g_dbus_connection_add_filter (fixture->bus, on_question, NULL, NULL);
+  g_assert_true (step_forget (key, other, &error)); /* which some keyrings ask about */
+  g_assert_cmpint (g_atomic_int_get (&question.held), ==, 0);
   fixture->meanwhile = lock_meanwhile;
   assert_asks (fixture, step_sign); /* locked after the passphrase */
   assert_asks (fixture, step_sign);

@@ -404,36 +404,45 @@ software_sign (Key *key,
   return TRUE;
 }
 
-/* From each store, by its name alone: what cannot be read can be removed, and one store that fails keeps
- * nothing in the other.  Nobody who raises its counter meanwhile brings it back. */
+/* By its name alone, so that what cannot be read can be removed.  Nobody who raises its counter
+ * meanwhile brings it back: a keyring sees to that itself, and may ask before it removes anything. */
+static gboolean
+remove_from (SoftwareKey *software, Store *store, const char *name, GError **error)
+{
+  autofd lock = -1;
+
+  if (store == software->file)
+    lock = store_file_lock (store, error);
+  return (store != software->file || lock >= 0) && store->klass->remove (store, name, error);
+}
+
+/* From each store: one that fails keeps nothing in the other. */
 static gboolean
 software_forget (Key *key, GBytes *credential, GError **error)
 {
   SoftwareKey *software = (SoftwareKey *) key;
-  g_auto (Hold) hold = { .lock = -1 };
-  const gboolean held = hold_begin (&hold, software, credential, error);
   g_autofree char *name = stored_key_name (credential);
   Store *stores[] = { software->keyring, software->file };
   g_autoptr (GError) failed = NULL;
   guint n = 0;
 
-  for (guint i = 0; held && i < G_N_ELEMENTS (stores); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (stores); i++)
     {
       g_autoptr (GError) local = NULL;
 
       if (stores[i] == NULL)
         continue;
-      if (stores[i]->klass->remove (stores[i], name, &local))
+      if (remove_from (software, stores[i], name, &local))
         n++;
       else if (failed == NULL && !us_error_has_reason (local, US_REASON_CREDENTIAL_UNKNOWN))
         failed = g_steal_pointer (&local);
     }
   if (failed != NULL)
     g_propagate_error (error, g_steal_pointer (&failed));
-  else if (held && n == 0)
+  else if (n == 0)
     store_absent (error);
   else
-    return held;
+    return TRUE;
   return FALSE;
 }
 

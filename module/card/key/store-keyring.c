@@ -205,14 +205,7 @@ keyring_save (Store *base,
   return ok || wrap (local, "write to", error);
 }
 
-/* To remove what is locked, the keyring asks. */
-static gboolean
-may_remove (const KeyringStore *store, SecretItem *item)
-{
-  return !store->parent.asks_nobody || !secret_item_get_locked (item);
-}
-
-/* From whatever keyring; one that stays locked keeps what it has. */
+/* From whatever keyring; one that stays locked keeps what it has, and would ask once more. */
 static gboolean
 keyring_remove (Store *base, const char *name, GError **error)
 {
@@ -224,7 +217,7 @@ keyring_remove (Store *base, const char *name, GError **error)
   if (items == NULL && local == NULL)
     return store_absent (error);
   for (GList *at = items; ok && at != NULL; at = at->next)
-    ok = may_remove (store, at->data) && secret_item_delete_sync (at->data, NULL, &local);
+    ok = !secret_item_get_locked (at->data) && secret_item_delete_sync (at->data, NULL, &local);
   g_list_free_full (items, g_object_unref);
   if (ok)
     left = find_all (store, name, &local);

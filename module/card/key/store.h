@@ -48,7 +48,7 @@ Store *store_file_open (const char *path, GError **error);
 Store *store_keyring_open (void);
 
 /* store_file_lock: of a file store: one holder at a time, until the returned fd is closed; -1 with
- * an error.  Who replaces or removes in any store, or saves in that one, holds it; what one that was killed
+ * an error.  Who replaces in any store, or removes or saves in that one, holds it; what one that was killed
  * left goes. */
 int store_file_lock (Store *store, GError **error);
 
