@@ -116,6 +116,8 @@ class Setup(unittest.TestCase):
             self.assertEqual(screen.wait(), 0, screen.text)
         for path in WRITTEN:
             self.assertEqual(os.stat(path).st_uid, 0, path)
+            with open(path, encoding="utf-8") as file:
+                self.assertNotIn("SPDX", file.read(), path)  # whose the catalogue is, this file is not
         self.assertEqual(len(self.server.mails()), 1)
         self.assertEqual(pwd.getpwnam(USER).pw_dir, f"/var/lib/undersign-agents/{NAME}")
 
