@@ -20,14 +20,17 @@ sys.path.insert(0, os.path.join(HERE, "../lib"))
 
 import launch  # noqa: E402
 from launch import AGENT, HOME, NAME, OWNER, owner  # noqa: E402
-from undersign_test import booted, fakemodel, kernel, mailserver, tap, terminal, world  # noqa: E402
+from undersign_test import booted, fakemodel, kernel, mailserver, readme, tap, terminal, world  # noqa: E402
 
 REPOSITORY = f"{HOME}/repository"
 GIT = ["git", "-c", "user.name=H", "-c", "user.email=h@example.com", "-C", REPOSITORY]
 PROGRAM = os.environ["UNDERSIGN_CODER"]
 SECRET = "the owner's own words"
 PATIENCE = 300.0
-README = os.path.join(HERE, "../../README.md")
+# What README has an owner type, from the agent to the first session.
+_, _, CONFIGURE, _, LAUNCH = ([{"coder": NAME, "~/src/project": REPOSITORY}.get(word, word)
+                               for word in shlex.split(line)]
+                              for line in readme.blocks("Install it as a service")[1])
 # Connects to a socket, and types into a terminal that is somebody else's.
 REACH = """
 import fcntl, os, socket, sys, termios
@@ -56,9 +59,10 @@ class Coder:
         """@options: of `undersign launch`; @of: whose tools the client offers."""
         self.model = fakemodel.Model()
         self.tty = None
+        command = LAUNCH.index("codex")
         self.screen = terminal.Terminal(OWNER, [
-            "sh", "-c", 'tty; exec "$@"', "sh", "undersign", "launch", NAME, "--share", REPOSITORY,
-            *options, "--", "codex", "exec", "--sandbox=danger-full-access", "--color=never",
+            "sh", "-c", 'tty; exec "$@"', "sh", *LAUNCH[:command - 1], *options, "--", "codex", "exec",
+            *LAUNCH[command + 1:], "--color=never",
             f"--model={of}", *(f"--config={key}={json.dumps(value)}" for key, value in {
                 "model_provider": "test", "model_providers.test.name": "test",
                 "model_providers.test.wire_api": "responses",
@@ -126,10 +130,7 @@ def tty_of(screen):
 
 def configure():
     """The configuration that README has the owner make, word by word, and no waiting in it."""
-    with open(README, encoding="utf-8") as file:
-        line = re.search(r"^ {4}(undersignctl agent login coder -- sh -c .*)$", file.read(), re.MULTILINE)
-    words = shlex.split(line[1].replace("--print-config=codex", "--print-config=codex --hold=0"))
-    owner(*[NAME if word == "coder" else word for word in words])
+    owner(*[word.replace("--print-config=codex", "--print-config=codex --hold=0") for word in CONFIGURE])
 
 
 def git_folder():

@@ -4,7 +4,6 @@
 
 import os
 import pwd
-import re
 import stat
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
-from undersign_test import booted, tap  # noqa: E402
+from undersign_test import booted, readme, tap  # noqa: E402
 
 # The exposure that a service may have at most.
 MOST = {booted.BROKER: 0.6, booted.EXECUTOR: 0.6, booted.MAIL: 1.5, booted.ADMIN: 2.0,
@@ -33,13 +32,9 @@ def names():
 
 def readme_commands():
     """The commands of the installation, but those that compile."""
-    with open(os.path.join(HERE, "../../README.md"), encoding="utf-8") as file:
-        text = file.read().partition("\n## Install it as a service\n")[2]
-    block = re.search(r"(?: {4}\S.*\n)+", text)[0]
-    commands = [line.strip().removeprefix("sudo ").replace("/tmp/undersign-build", BUILD)
-                for line in block.splitlines() if line.strip().startswith("sudo ")]
-    return [line.replace("meson install", "meson install --no-rebuild").replace("sudo ", "")
-            for line in commands]
+    lines = [line for line in readme.blocks("Install it as a service")[0] if line.startswith("sudo ")]
+    return [line.replace("meson install", "meson install --no-rebuild")
+            for line in readme.as_root(lines, BUILD)]
 
 
 class Install(unittest.TestCase):
@@ -59,7 +54,6 @@ class Install(unittest.TestCase):
             done = subprocess.run(["sh", "-e", "-c", line], stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, f"{line}: {done.stdout}{done.stderr}")
-        booted.command("systemctl", "enable", "--now", "undersign-runner@null.socket")
 
     def test_3_users_were_there_before_the_bus_read_of_them(self):
         # dbus-daemon also reads its files when one of them is new, which is before there are users.

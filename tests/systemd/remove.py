@@ -1,8 +1,11 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Undersign is removed: what an administrator made and what was recorded stays, nothing else."""
+"""Undersign is removed, as README says: what an administrator made and what was recorded stays, nothing
+else; and then that goes, too."""
 
+import glob
 import os
+import pwd
 import re
 import subprocess
 import sys
@@ -11,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
-from undersign_test import booted, tap  # noqa: E402
+from undersign_test import booted, readme, tap  # noqa: E402
 
 # The tests' own, and where the host goes on putting things that this machine then sees.
 NOT_OURS = ("/run/undersign-test", "/var/log/journal/", "/var/tmp/", "/var/cache/")
@@ -20,20 +23,24 @@ FOLDERS = ("/etc", "/usr", "/var", "/run")
 STAYS = re.compile(r"/var/lib/undersign(-agents|-executor|-null)?(/|$)|/etc/undersign(/|$)"
                    r"|/etc/sysusers\.d/undersign-agent-[a-z]+\.conf$"
                    r"|/run/undersign(/runner|-executor(/.*)?|-launcher)?$")
+SERVICE, REST = (readme.as_root(lines, os.environ["UNDERSIGN_BUILD"])
+                 for lines in readme.blocks("Remove it"))
+
+
+def run(line):
+    booted.command("sh", "-e", "-c", line)
 
 
 class Remove(unittest.TestCase):
     def test_1_the_credential_goes(self):
-        booted.command("undersignctl", "credential", "remove", "mail", "work-smtp")
+        self.assertTrue(SERVICE[0].startswith("undersignctl credential remove "), SERVICE)
+        run(SERVICE[0])
         self.assertEqual(os.listdir("/etc/credstore.encrypted"), [])
         self.assertNotIn("LoadCredential", booted.command("systemctl", "cat", booted.MAIL))
 
     def test_2_the_service_goes(self):
-        booted.command("systemctl", "disable", "--now", *booted.SOCKETS)
-        booted.command("systemctl", "stop", *booted.SERVICES)
-        booted.command("ninja", "-C", os.environ["UNDERSIGN_BUILD"], "uninstall")
-        booted.command("systemctl", "daemon-reload")
-        booted.command("systemctl", "reload", "dbus.service")
+        for line in SERVICE[1:]:
+            run(line)
         self.assertEqual(booted.command("systemctl", "list-units", "--all", "--no-legend",
                                         "undersign*").strip(), "")
         self.assertEqual(booted.failed_units(), [])
@@ -57,6 +64,18 @@ class Remove(unittest.TestCase):
                       and not name.startswith(NOT_OURS)
                       and not STAYS.match(name))
         self.assertEqual(left, [])
+
+    def test_5_the_state_goes(self):
+        agents = [name for path in glob.glob("/etc/sysusers.d/undersign-agent-*.conf")
+                  for name in re.findall(r"^u (\S+)", open(path, encoding="utf-8").read(), re.MULTILINE)]
+        self.assertEqual(len(REST), 2)
+        for line in REST:
+            self.assertIn("agent-", line)
+            run(line.replace("agent-coder", " ".join(agents)))
+        self.assertEqual([path for pattern in ("/etc/undersign*", "/etc/sysusers.d/undersign*",
+                                               "/var/lib/undersign*") for path in glob.glob(pattern)], [])
+        self.assertEqual([entry.pw_name for entry in pwd.getpwall()
+                          if entry.pw_name.startswith("undersign") or entry.pw_name in agents], [])
 
 
 if __name__ == "__main__":
