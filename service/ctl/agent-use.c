@@ -133,7 +133,7 @@ run_shares (Ctl *ctl, char **arguments, GError **error)
 }
 
 const CtlVerb agent_verbs[] = {
-  { "agent add", "NAME", "Give a new agent a user, a file and a first rule", 1, 1,
+  { "agent add", "--owner=USER NAME", "Give a new agent a user, a file and a first rule", 1, 1,
     agent_add_options, agent_add },
   { "agent login", "NAME -- COMMAND…", "Run a command as an agent of yours, e.g. to log in", 1,
     G_MAXUINT, NULL, run_login },

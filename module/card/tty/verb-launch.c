@@ -74,7 +74,7 @@ verb_launch (const Trust *trust, int argc, char **argv, GError **error)
   gboolean no_run = FALSE, is_left = FALSE;
   const GOptionEntry entries[] = {
     { "share", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &shares,
-      "Let the agent work in a folder; but for .git, or only read it, or all of it",
+      "Let the agent work in a folder, all but a .git; :ro only reads it, :git has that, too",
       "DIR[:ro|:git]" },
     { "run", 0, 0, G_OPTION_ARG_STRING, &run, "What the run is about [one of its own]", "LABEL" },
     { "part", 0, 0, G_OPTION_ARG_STRING, &part, "The part of the agent [main]", "PART" },

@@ -103,7 +103,7 @@ verb_passkey_revoke (const Trust *trust, int argc, char **argv, GError **error)
   gboolean known = FALSE, removed = FALSE;
 
   if (!program_parse (
-          "passkey revoke", "ID",
+          "passkey revoke", "CREDENTIAL",
           "Revokes a passkey: approvals by it that are not yet used are void.  Where it "
           "is kept here it is removed.  An administrator has to agree.",
           NULL, 1, &argc, &argv, error))
