@@ -28,9 +28,8 @@ POLKIT_RULE = "/etc/polkit-1/rules.d/10-test.rules"
 POLKIT_SERVICE = "/usr/share/dbus-1/system-services/org.freedesktop.PolicyKit1.service"
 FLOODERS = (AGENT, LEAD, "nobody", "root")
 BATCH = 50
-# Bytes, for the last two fifths of the calls: a leak of 50 with each of 40000 is more.  By then whatever
-# grows with the first ones has grown.
-SLACK = 2 << 20
+SLACK = 2 << 20  # bytes
+FLOOD_SLACK = 1 << 20  # a leak of 11 bytes with each of 100000 bad calls is more
 CYCLE_SLACK = 4 << 20  # bytes: a leak of 42 with each of 100000 cycles is more
 # Rows of an agent in the queue: QUEUE_KEEP_MAX, and those that have ended since it last submitted.
 KEPT = 500 + cycles.WINDOW
@@ -174,20 +173,31 @@ class Load(Attacker):
                 self.assertEqual(status, 0, "a flooder did not come to its end")
         return served
 
+    def sizes(self):
+        """Of each process that stays, once nothing comes or goes: descriptors, threads and bytes."""
+        return {pid: (self.settled(pid), self.threads_of(pid), self.private_of(pid))
+                for pid in self.all_pids()}
+
     def test_flood(self):
+        """After it the service has what it had before it, but for FLOOD_SLACK.  Before it are a twentieth
+        as many calls of the same kind: with them the allocator has its arenas, a connection of each
+        flooder has been known once, and every table and buffer has its size."""
         sanitized = crash.sanitized()
         count = int(os.environ.get("UNDERSIGN_CALLS") or (20000 if sanitized else 100000))
         self.request = f"{bus.PATH}/request/{'0' * 32}"
-        served, sizes = 0, []
-        for part in (20, 40, 40):
-            served += self.floods(count * part // 100)
-            sizes.append({pid: self.memory_of(pid) for pid in self.all_pids()})
+        self.floods(count // 20)
+        before = self.sizes()
+        served = self.floods(count)
         print(f"# {count} bad calls; meanwhile {served * 2} others were served", flush=True)
-        for pid, size in sizes[1].items():
+        for pid, (fds, threads, size) in before.items():
+            world.wait_until(lambda pid=pid, fds=fds, threads=threads: (
+                self.fds_of(pid) <= fds and self.threads_of(pid) <= threads),
+                             f"process {pid} has the descriptors and threads that it had")
             if not sanitized:  # they keep what was freed, and find what was lost themselves
-                world.wait_until(lambda pid=pid, size=size: self.memory_of(pid) <= size + SLACK,
+                world.wait_until(lambda pid=pid, size=size: self.private_of(pid) <= size + FLOOD_SLACK,
                                  f"process {pid} has given back its memory")
-            print("# KiB after 20, 60 and 100 %:", *(one[pid] // 1024 for one in sizes), flush=True)
+        for pid, now in self.sizes().items():
+            print(f"# {pid}: descriptors, threads, bytes: {before[pid]}, then {now}", flush=True)
 
     # --- requests that end ---
 

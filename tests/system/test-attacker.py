@@ -45,7 +45,7 @@ class Messages(Attacker):
     def test_objects(self):
         """Every method at every object that has none, or that is not the caller's."""
         self.request = self.pending(TARGET)
-        for user in ("nobody", OTHER, LEAD, "root"):
+        for user in ROLES:
             calls = [self.call(interface, member, right, wire.body_of(right, [
                 simple(kind) for kind in bus.split(right)]), path=path)
                      for interface, member, right in MEMBERS for path in Hostile.PATHS
@@ -61,7 +61,7 @@ class Messages(Attacker):
         names = ("InvalidArgument", "NotFound", "NotAgent", "NotApprover", "UnknownAction",
                  "Refused", "LimitExceeded", "WrongState", "WrongAssertion")
         taken = 0
-        for user in (AGENT, LEAD, OWNER, "nobody", "root"):
+        for user in ROLES:
             calls = [self.call(interface, member, right, hostile.body(right))
                      for interface, member, right in MEMBERS if right
                      and not (user == "root" and member == "Halt") for _ in range(4)]
@@ -161,7 +161,7 @@ class Messages(Attacker):
         self.request = self.pending(TARGET)
         calls = [self.call(interface, member, right, body) for interface, member, right in MEMBERS
                  if right for body in malformed(right)]
-        for user in (AGENT, "nobody"):
+        for user in ROLES:
             answers = collections.Counter()
             connections = []
             for call in calls:

@@ -17,7 +17,7 @@ import re
 import time
 import xml.etree.ElementTree as ElementTree
 
-from . import bus, wire, world
+from . import bus, cycles, wire, world
 from .denial import AGENT, LEAD, OTHER, OWNER, Denial
 
 XML = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../dbus/*.xml")
@@ -285,6 +285,12 @@ class Attacker(Denial):
     @staticmethod
     def links_of(pid):
         return sorted(os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd"))
+
+    def threads_of(self, pid):
+        return self.or_gone(pid, lambda pid: len(os.listdir(f"/proc/{pid}/task")))
+
+    def private_of(self, pid):
+        return self.or_gone(pid, cycles.private_memory)
 
     def memory_of(self, pid):
         return self.or_gone(pid, self._memory_of)
