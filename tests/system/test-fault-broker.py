@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import os
 import shutil
+import sqlite3
 import sys
 import unittest
 
@@ -20,6 +21,7 @@ from undersign_test import bus, crash, crashbus, fault, oracle, policy, room, ta
 from undersign_test.crash import LEAD  # noqa: E402
 
 COPY = "/run/undersign-test/queue"
+OWNER = "hr.jones"
 DAY, KEPT_DAYS = 24 * 3600, 30
 SPOOL, ID_KEY = f"{fault.QUEUE}spool", f"{fault.QUEUE}id-key"
 SORTS = ((fault.FULL, fault.FULL_ONCE), (fault.BROKEN_ONCE, fault.BROKEN),
@@ -223,6 +225,33 @@ class Broker(unittest.TestCase):
             self.bed.world.restart_broker(kill=True)
             self.assertEqual(self.bed.open_run(label), run)
             self.bed.close_run(run)
+            self.nothing_in(run, "not-found")
+        self.sweep(step)
+
+    @staticmethod
+    def runs_of(label):
+        """[(id, initiator)] that a broker which begins now would find."""
+        with contextlib.closing(sqlite3.connect(f"file:{fault.QUEUE}queue.db?mode=ro", uri=True)) as queue:
+            return queue.execute("SELECT id, initiator FROM runs WHERE label = ?", (label,)).fetchall()
+
+    def test_open_run_for(self):
+        """The agent's own gives way to it; what either has under its name, the other never gets."""
+        def step():
+            label = os.urandom(6).hex()
+            own = self.before(lambda: self.bed.open_run(label))
+            with self.bed.harmed() as ended:
+                ended.value = self.bed.open_run_for(label, OWNER)
+            self.bed.world.broker.kill()
+            found = self.runs_of(label)
+            if ended.value is not None:
+                self.assertEqual(found, [(ended.value, OWNER)])
+            elif found and found != [(own, "")]:
+                self.assertEqual([initiator for _, initiator in found], [OWNER])
+            self.bed.revive()
+            run = self.bed.open_run_for(label, OWNER)
+            self.assertEqual(self.runs_of(label), [(run, OWNER)])
+            self.nothing_in(own, "not-found")
+            self.bed.close_run(run, OWNER)
             self.nothing_in(run, "not-found")
         self.sweep(step)
 

@@ -89,6 +89,11 @@ class BusBed(crash.Bed):
     def open_run(self, label, user=AGENT):
         return self.peer(user).call(bus.AGENT, "OpenRun", "(a{sv})", ({"label": ("s", label)},))[0]
 
+    def open_run_for(self, label, user):
+        """As the initiator @user."""
+        return self.peer(user).call(bus.AGENT, "OpenRunFor", "(sa{sv})",
+                                    ("offboarding", {"label": ("s", label)}))[0]
+
     def close_run(self, run, user=AGENT):
         self.peer(user).call(bus.AGENT, "CloseRun", "(s)", (run,))
 
