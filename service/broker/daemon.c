@@ -183,14 +183,12 @@ static void
 drop_requests (Broker *broker)
 {
   g_autoptr (GList) requests = g_hash_table_get_values (broker->requests);
-  g_autoptr (GError) error = NULL;
 
-  us_error_set (&error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "the service is ending");
   for (GList *l = requests; l != NULL; l = l->next)
     {
       Request *request = l->data;
 
-      life_answer (request, error);
+      life_answer (request, NULL);
       life_stop (broker, request);
     }
 }

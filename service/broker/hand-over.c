@@ -112,7 +112,9 @@ take_error (Broker *broker, Request *request, const GError *error)
 {
   if (executor_error_is_silence (error))
     {
-      life_answer (request, error);
+      /* It goes on by itself: an error would say that nothing comes of it. */
+      g_warning ("request %s could not be handed over yet: %s", request->id, error->message);
+      life_answer (request, NULL);
       hand_over_settle_later (broker, request);
     }
   else if (us_error_has_reason (error, US_REASON_ALREADY_CONSUMED) ||
@@ -357,7 +359,7 @@ settled (const Handover *reply, const GError *error, gpointer data)
     take_row (broker, request, reply->body);
   else
     {
-      life_answer (request, error);
+      life_answer (request, NULL);
       hand_over_settle_later (broker, request);
     }
   answer_asking (request);
