@@ -356,16 +356,18 @@ static const char *const deny_reasons[] = {
   "wrong-target", "wrong-content", "not-now", "suspicious", "other", NULL,
 };
 
+/* @in_ledger: it is this denial that the ledger has */
 static gboolean
-deny (Call *call, Request *request, uid_t uid, const char *reason)
+deny (Call *call, Request *request, uid_t uid, const char *reason, gboolean in_ledger)
 {
   g_autofree char *name = NULL;
   g_autoptr (GError) error = NULL;
-  RequestChange change = { .reason = reason };
+  RequestChange change = { .reason = reason, .in_ledger = in_ledger };
 
   request_approver (request, uid, &name);
   change.by = name;
-  if (!request_move (request, REQUEST_DENIED, &change, &error))
+  if (!(in_ledger && request->state == REQUEST_DENIED) &&
+      !request_move (request, REQUEST_DENIED, &change, &error))
     {
       call_fail (call, error);
       return FALSE;
@@ -381,7 +383,7 @@ denial_verified (const Handover *reply, const GError *error, gpointer data)
 
   /* The ledger has it, and says so again where it could not be kept here. */
   if (attempt_passed (attempt, error) &&
-      !deny (attempt->call, attempt->request, attempt->uid, attempt->reason) &&
+      !deny (attempt->call, attempt->request, attempt->uid, attempt->reason, TRUE) &&
       attempt->request->state == REQUEST_PENDING)
     hand_over_settle_later (attempt->broker, attempt->request);
   attempt_free (attempt);
@@ -437,7 +439,7 @@ handle_deny (Broker *broker, Call *call, Request *request)
        is_signed (&answered, &with_signature, &error);
   if (ok && !with_signature)
     {
-      deny (call, request, call_uid (call), reason);
+      deny (call, request, call_uid (call), reason, FALSE);
       return;
     }
   if (ok && check_pending (request, &error) && check_attempts (request, &error))

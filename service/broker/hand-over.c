@@ -208,19 +208,19 @@ closed_state (const char *why)
 static void
 take_closed (Broker *broker, Request *request, GVariant *body)
 {
-  RequestChange change = { 0 };
+  RequestChange change = { .in_ledger = TRUE };
   const char *why = NULL;
+  RequestState state = REQUEST_REFUSED;
   g_autoptr (GError) error = NULL;
 
   g_variant_get (body, "(&s&s&s&s&s)", NULL, &why, &change.by, &change.reason, NULL);
-  if (request->state == REQUEST_PENDING)
-    {
-      move_or_settle (broker, request, closed_state (why), &change);
-      return;
-    }
+  state = closed_state (why);
   us_error_set (&error, US_ERROR_WRONG_STATE, US_REASON_CLOSED, "the ledger has it as %s", why);
-  if (request->state == REQUEST_APPROVED)
+  if (request->state == REQUEST_APPROVED && state != REQUEST_DENIED)
     hand_over_refuse (broker, request, error);
+  else if (request->state == REQUEST_APPROVED || request->state == REQUEST_PENDING)
+    move_or_settle (broker, request, state, &change);
+  life_answer (request, error);
 }
 
 static void

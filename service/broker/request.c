@@ -19,7 +19,8 @@
 /*
  * What may follow.  "allow" goes through approved too, so that what is handed over is always kept
  * first.  A pending request is refused only where it can't be prepared anew after a restart, and
- * an unknown outcome is ended by what a person found out.
+ * an unknown outcome is ended by what a person found out.  One that is approved is denied where a signed
+ * denial was in the ledger before it was used up, and only there.
  */
 static const struct
 {
@@ -33,7 +34,9 @@ static const struct
                             BIT (REQUEST_WITHDRAWN) | BIT (REQUEST_SUPERSEDED) |
                             BIT (REQUEST_UNREACHABLE) | BIT (REQUEST_REFUSED),
                         "no" },
-  [REQUEST_APPROVED] = { "approved", BIT (REQUEST_EXECUTING) | BIT (REQUEST_REFUSED), "unknown" },
+  [REQUEST_APPROVED] = { "approved",
+                         BIT (REQUEST_EXECUTING) | BIT (REQUEST_REFUSED) | BIT (REQUEST_DENIED),
+                         "unknown" },
   [REQUEST_EXECUTING] = { "executing",
                           BIT (REQUEST_DONE) | BIT (REQUEST_FAILED) | BIT (REQUEST_UNKNOWN),
                           "unknown" },
@@ -378,13 +381,15 @@ move_undo (Request *request, Before *before)
 }
 
 static gboolean
-check_may_follow (const Request *request, RequestState to, GError **error)
+check_may_follow (const Request *request, RequestState to, gboolean in_ledger, GError **error)
 {
+  gboolean too_late = request->state == REQUEST_APPROVED && to == REQUEST_DENIED && !in_ledger;
+
   /* After a power cut it may have run: nobody is told that it did not, before that is known. */
   if (request->is_doubtful && request_state_was_closed (to))
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
                          "whether the request has run is not known yet");
-  if (request_state_may_follow (request->state, to))
+  if (!too_late && request_state_may_follow (request->state, to))
     return TRUE;
   return us_error_set (error, US_ERROR_WRONG_STATE,
                        request->state == REQUEST_PENDING || request->state == REQUEST_NEW
@@ -397,12 +402,13 @@ gboolean
 request_move (Request *request, RequestState to, const RequestChange *change, GError **error)
 {
   static const RequestChange none = { 0 };
+  const RequestChange *why = change != NULL ? change : &none;
   Before before = { 0 };
 
-  if (!check_may_follow (request, to, error))
+  if (!check_may_follow (request, to, why->in_ledger, error))
     return FALSE;
 
-  move_apply (request, to, change != NULL ? change : &none, &before);
+  move_apply (request, to, why, &before);
   if (!request->hooks->persist (request, before.refused, request->hooks->data, error))
     {
       move_undo (request, &before);

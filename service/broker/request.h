@@ -164,6 +164,7 @@ typedef struct
   const char *result;
   const char *by;
   const char *successor;
+  gboolean in_ledger;   /* the executor has said so */
   Request *in_place_of; /* one that was refused: it leads here, and its key is this one's from now on */
 } RequestChange;
 

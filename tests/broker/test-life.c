@@ -312,7 +312,7 @@ test_denied_has_no_successor (Bed *bed, gconstpointer config)
   fake_execute (bed->fake, "denied");
   g_assert_false (caller_approve (jones, path, "hr.jones", "good", NULL, &error));
   g_assert_true (us_error_has_reason (error, US_REASON_CLOSED));
-  assert_details (agent, path, "refused", "no", "closed: the ledger has it as denied");
+  assert_details (agent, path, "denied", "no", "");
   bed_spin (100);
   g_free (caller_state (agent, path, &details));
   successor = details_get (details, "successor");

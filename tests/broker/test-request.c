@@ -73,6 +73,29 @@ test_every_pair (void)
   g_assert_false (request_state_may_follow (REQUEST_STATE_N, REQUEST_DONE));
 }
 
+/* Of what is handed over only the ledger says that it was denied, and it says nothing else of it. */
+static void
+test_in_ledger (void)
+{
+  static const RequestChange change = { .in_ledger = TRUE };
+
+  for (guint to = 0; to < REQUEST_STATE_N; to++)
+    {
+      SampleHooks hooks;
+      g_autoptr (Request) request = NULL;
+      g_autoptr (GError) error = NULL;
+      gboolean moved = FALSE;
+
+      sample_hooks_init (&hooks);
+      request = sample_request (SAMPLE_ID, &hooks.hooks);
+      sample_put (request, REQUEST_APPROVED);
+      moved = request_move (request, (RequestState) to, &change, &error);
+      g_assert_cmpint (moved, ==,
+                       to == REQUEST_DENIED || is_edge (REQUEST_APPROVED, (RequestState) to));
+      g_assert_cmpint (request->state, ==, moved ? to : REQUEST_APPROVED);
+    }
+}
+
 static void
 test_not_kept (void)
 {
@@ -334,6 +357,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/request/every-pair", test_every_pair);
+  g_test_add_func ("/request/in-ledger", test_in_ledger);
   g_test_add_func ("/request/not-kept", test_not_kept);
   g_test_add_func ("/request/in-place", test_in_place);
   g_test_add_func ("/request/words", test_words);

@@ -496,11 +496,12 @@ test_approved (Bed *bed, gconstpointer config)
 {
   static const struct
   {
-    const char *row, *state;
+    const char *row, *why, *state;
     guint ran;
   } cases[] = {
-    { NULL, "done", 1 },         { "done", "done", 0 },      { "failed", "failed", 0 },
-    { "unknown", "unknown", 0 }, { "closed", "refused", 0 },
+    { NULL, NULL, "done", 1 },          { "done", "", "done", 0 },
+    { "failed", "", "failed", 0 },      { "unknown", "", "unknown", 0 },
+    { "closed", "denied", "denied", 0 }, { "closed", "expired", "refused", 0 },
   };
   g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
   g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
@@ -517,7 +518,7 @@ test_approved (Bed *bed, gconstpointer config)
       wait_state (agent, path, "approved");
       bed_stop (bed);
       if (cases[i].row != NULL)
-        fake_put (bed->fake, request_id_of (path), cases[i].row, "denied");
+        fake_put (bed->fake, request_id_of (path), cases[i].row, cases[i].why);
       fake_execute (bed->fake, "done");
       bed_start (bed);
       wait_state (agent, path, cases[i].state);

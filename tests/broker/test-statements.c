@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The statements that a person is given to sign, and what else does not count. */
 #include "dbus/error.h"
+#include "dbus/names.h"
 #include "dbus/reason.h"
 #include "service/record/statement.h"
 #include "tests/broker/caller.h"
@@ -194,8 +195,7 @@ test_two_answered_in_reverse (Bed *bed, gconstpointer config)
 }
 
 static GVariant *
-deny_with (
-    Caller *caller, const char *path, GBytes *statement, const char *signature, GError **error)
+denial_of (const char *path, GBytes *statement, const char *signature)
 {
   g_autoptr (GVariant) assertion = g_variant_ref_sink (assertion_of ("hr.jones", signature));
   GVariantDict dict;
@@ -203,8 +203,14 @@ deny_with (
   g_variant_dict_init (&dict, assertion);
   g_variant_dict_insert_value (
       &dict, "statement", g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, statement, TRUE));
-  return caller_approver (
-      caller, "Deny", g_variant_new ("(os@a{sv})", path, "other", g_variant_dict_end (&dict)), error);
+  return g_variant_new ("(os@a{sv})", path, "other", g_variant_dict_end (&dict));
+}
+
+static GVariant *
+deny_with (
+    Caller *caller, const char *path, GBytes *statement, const char *signature, GError **error)
+{
+  return caller_approver (caller, "Deny", denial_of (path, statement, signature), error);
 }
 
 static void
@@ -241,6 +247,44 @@ test_signed_denial (Bed *bed, gconstpointer config)
   g_assert_cmpstr (row, ==, "closed denied hr.jones other");
 }
 
+static gboolean
+is_held (gpointer data)
+{
+  return fake_held (((const Bed *) data)->fake) > 0;
+}
+
+/* What was approved while a signed denial was under way is denied, where the ledger had that first:
+ * who denied hears so, and so does the agent. */
+static void
+test_signed_denial_overtakes (Bed *bed, gconstpointer config)
+{
+  g_autoptr (Caller) agent = bed_caller (bed, FAKE_AGENT);
+  g_autoptr (Caller) jones = bed_caller (bed, FAKE_JONES);
+  g_autofree char *run = caller_open_run (agent, "ticket");
+  g_autofree char *path = caller_submit (agent, run, "a@example.com", NULL);
+  g_autoptr (GBytes) bytes = statement_of (jones, path, "deny", "hr.jones");
+  g_autoptr (GError) error = NULL;
+  g_auto (Pending) denial = { 0 };
+  Request *request = g_hash_table_lookup (bed->broker->requests, request_id_of (path));
+
+  fake_execute (bed->fake, "silent");
+  fake_hold_kind (bed->fake, HANDOVER_ANSWER);
+  caller_begin (jones, US_OBJECT_PATH, US_INTERFACE_APPROVER, "Deny",
+                denial_of (path, bytes, "good"), &denial);
+  bed_wait (is_held, bed);
+  g_assert_true (request_move (request, REQUEST_APPROVED, NULL, &error));
+  /* Without a signature it is too late. */
+  g_assert_false (caller_deny (jones, path, "not-now", &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_TOO_LATE));
+  assert_details (agent, path, "approved", "unknown", "");
+
+  fake_hold_kind (bed->fake, 0);
+  pending_wait (&denial);
+  g_assert_no_error (denial.error);
+  assert_details (agent, path, "denied", "no", "other");
+  g_assert_cmpuint (fake_ran (bed->fake), ==, 0);
+}
+
 /* The ledger has it, and the queue is full: it is denied once the disk gives again. */
 static void
 test_signed_denial_and_full (Bed *bed, gconstpointer config)
@@ -273,6 +317,7 @@ main (int argc, char *argv[])
   bed_test ("/statements/statement-is-bound", NULL, test_statement_is_bound);
   bed_test ("/statements/two-answered-in-reverse", NULL, test_two_answered_in_reverse);
   bed_test ("/statements/signed-denial", NULL, test_signed_denial);
+  bed_test ("/statements/signed-denial-overtakes", NULL, test_signed_denial_overtakes);
   bed_test ("/statements/signed-denial-and-full", NULL, test_signed_denial_and_full);
   return g_test_run ();
 }
