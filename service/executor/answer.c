@@ -14,10 +14,26 @@
 #include "service/executor/prepared.h"
 #include "service/executor/votes.h"
 
+#include <poll.h>
 #include <string.h>
 
+/*
+ * is_awaited: the broker sends one answer of a person after the other, so that their counters grow as
+ * long as none is served that it has given up: what was signed next may be stored by then.
+ */
+static gboolean
+is_awaited (gconstpointer data, GError **error)
+{
+  const Session *session = data;
+  struct pollfd peer = { .fd = session->sock };
+
+  return poll (&peer, 1, 0) == 0 ||
+         us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE,
+                       "nobody waits for this answer any more");
+}
+
 static Answer *
-answer_of (GVariant *body, const Sealed *sealed)
+answer_of (const Session *session, GVariant *body, const Sealed *sealed)
 {
   g_autoptr (Answer) answer = g_new0 (Answer, 1);
   GBytes **const bytes[] = { &answer->statement, &answer->credential,
@@ -36,6 +52,8 @@ answer_of (GVariant *body, const Sealed *sealed)
   g_variant_get_child (body, 4, "s", &answer->nonce);
   g_variant_get_child (body, 5, "s", &answer->issued);
   g_variant_get_child (body, 6, "s", &answer->expires);
+  answer->is_awaited = is_awaited;
+  answer->data = session;
   return g_steal_pointer (&answer);
 }
 
@@ -178,7 +196,7 @@ answer_take (Session *session, GVariant *body, GVariant *prepared_body, GError *
               : !ledger_check_open (executor->ledger, prepared->proposal->id, error))
     return NULL;
 
-  answer = answer_of (body, &prepared->sealed);
+  answer = answer_of (session, body, &prepared->sealed);
   if (!answer_verify (executor, prepared, word, answer, decision->requirements, votes, &counter,
                       error) ||
       !answer_complete (executor, answer, counter, error))
@@ -198,7 +216,7 @@ approval_void_note (Session *session, GVariant *body, GVariant *prepared_body, c
 
   if (!sealed_open (session, prepared_body, &sealed, NULL))
     return;
-  approval = answer_of (body, &sealed);
+  approval = answer_of (session, body, &sealed);
   approval_refused_note (session, &sealed, approval, refusal);
 }
 

@@ -109,6 +109,9 @@ typedef struct
   Assertion assertion;
   guint32 counter;
   guint64 waited; /* seconds since it was asked for; for the audit log */
+  /* (nullable): asked under the lock, before the counter is looked at, whether its sender waits still */
+  gboolean (*is_awaited) (gconstpointer data, GError **error);
+  gconstpointer data;
 } Answer;
 
 void answer_free (Answer *answer);
@@ -120,7 +123,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Answer, answer_free)
  * holds.  A counter that does not grow marks the passkey suspect, which is kept although the answer
  * is refused.  The same statement once more changes nothing and succeeds.
  * Returns: FALSE with reason closed, already-consumed, credential-revoked, counter, halted or
- * ledger.
+ * ledger, or with what is_awaited says.
  */
 gboolean ledger_add_answer (Ledger *ledger, const Answer *answer, GError **error);
 

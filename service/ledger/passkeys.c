@@ -213,7 +213,7 @@ passkey_use (Transaction *transaction, const Answer *answer, GError **error)
   g_autoptr (Passkey) passkey = passkey_of (ledger, answer, error);
   g_autoptr (GError) local = NULL;
 
-  if (passkey == NULL)
+  if (passkey == NULL || (answer->is_awaited != NULL && !answer->is_awaited (answer->data, error)))
     return FALSE;
   if (!passkey_check_counter (passkey, answer->counter, &local))
     {

@@ -3,6 +3,7 @@
 #include "tests/executor/client.h"
 
 #include "dbus/error.h"
+#include "dbus/reason.h"
 #include "service/base/encode.h"
 #include "service/base/fd.h"
 #include "service/base/memfd.h"
@@ -110,8 +111,12 @@ client_call (Client *client,
 
   if (sock < 0 || !handover_send (sock, kind, sunk, fds, n_fds, error))
     return FALSE;
+  if (client->leaves)
+    fd_clear (&sock);
   if (client->serve != NULL)
     client->serve (client);
+  if (client->leaves)
+    return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_UNREACHABLE, "nobody waited for it");
   return handover_receive_reply (sock, reply_type, out_reply, error);
 }
 

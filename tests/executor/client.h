@@ -21,6 +21,7 @@ struct Client
   int (*connect) (Client *client, gboolean admin, GError **error);
   /* (nullable): called when the message is on its way: a worker's work */
   void (*serve) (Client *client);
+  gboolean leaves; /* before it is served */
   char *host;
   guint32 agent_uid; /* of agent-offboarding */
 };

@@ -270,6 +270,48 @@ test_seal_and_deadline (Bench *bench, gconstpointer data)
   answer_refused (bench, &scene, &reply, US_REASON_RECORD_CHANGED);
 }
 
+/* What its sender gave up, and a worker serves late, is behind what the person signed next.  It is no
+ * answer, and no sign of a copied passkey either. */
+static void
+test_given_up (Bench *bench, gconstpointer data)
+{
+  static const char *const decisions[] = { "approve", "deny" };
+  g_auto (Scene) scene = { 0 };
+  g_auto (Reply) next = { 0 };
+  g_auto (Reply) last = { 0 };
+  g_autoptr (Request) other = bench_mail (bench);
+  g_auto (Prepare) prepare = { 0 };
+  g_autofree char *state = NULL;
+  g_autoptr (GError) error = NULL;
+
+  scene_set_up (bench, &scene);
+  assert_good (client_prepare (&bench->client, other, &prepare, &error), &error);
+  reply_sign (scene.lead, other, &prepare, "approve", 7, &next);
+  assert_good (client_answer (&bench->client, other, &prepare, &next, NULL, &error), &error);
+  bench->client.leaves = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (decisions); i++)
+    {
+      g_auto (Reply) late = { 0 };
+
+      reply_sign (scene.lead, scene.request, &scene.prepare, decisions[i], 6 + 2 * i, &late);
+      assert_refused (
+          client_answer (&bench->client, scene.request, &scene.prepare, &late, NULL, &error),
+          &error, US_REASON_UNREACHABLE);
+    }
+  bench->client.leaves = FALSE;
+
+  state = client_state (&bench->client, scene.request->id);
+  g_assert_cmpstr (state, ==, "none");
+  assert_refused (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error),
+                  &error, US_REASON_NOT_APPROVED);
+  g_assert_cmpuint (bench_executed (bench), ==, 0);
+  reply_sign (scene.lead, scene.request, &scene.prepare, "approve", 8, &last);
+  assert_good (client_answer (&bench->client, scene.request, &scene.prepare, &last, NULL, &error),
+               &error);
+  assert_good (client_execute (&bench->client, scene.request, &scene.prepare, NULL, &error), &error);
+  g_assert_cmpuint (bench_executed (bench), ==, 1);
+}
+
 static void
 test_counter (Bench *bench, gconstpointer data)
 {
@@ -424,6 +466,7 @@ main (int argc, char **argv)
   bench_test ("/executor/answer/kind-of-passkey", test_kind_of_passkey);
   bench_test ("/executor/answer/seal-and-deadline", test_seal_and_deadline);
   bench_test ("/executor/answer/counter", test_counter);
+  bench_test ("/executor/answer/given-up", test_given_up);
   bench_test ("/executor/answer/states-of-the-request", test_states_of_the_request);
   bench_test ("/executor/answer/signed-denial", test_signed_denial);
   bench_test ("/executor/answer/two-persons", test_two_persons);
