@@ -11,10 +11,9 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "service/base/file.h"
+#include "service/ctl/new-agent.h"
 #include "service/ctl/output.h"
-#include "service/policy/check.h"
 #include "service/policy/name.h"
-#include "service/policy/policy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +23,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define USER_MAX 31 /* of systemd-sysusers(8) */
 
 static char *owner = NULL;
 static char **actions = NULL;
@@ -81,13 +78,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NewAgent, new_agent_clear)
 static gboolean
 check_words (Ctl *ctl, const char *name, GError **error)
 {
+  const char *fault = new_agent_name_fault (name);
   uid_t uid = 0;
 
-  if (!name_is_plain (name) || strlen ("agent-") + strlen (name) > USER_MAX)
-    return ctl_bad_word (ctl, error,
-                         "\"%s\" is no name of an agent: lower-case letters, digits and hyphens, a "
-                         "letter first, at most %zu",
-                         name, USER_MAX - strlen ("agent-"));
+  if (fault != NULL)
+    return ctl_bad_word (ctl, error, "\"%s\": %s", name, fault);
   if (owner == NULL)
     return ctl_bad_word (ctl, error, "--owner says whom the agent acts for");
   if (!name_is_user (owner) || !policy_names_system.user_by_name (owner, &uid))
@@ -165,18 +160,14 @@ plan (NewAgent *agent, GError **error)
     return FALSE;
   file_set (&agent->files[FILE_AGENT],
             g_strdup_printf ("%s/agents/%s.agent", config->config_dir, name),
-            g_strdup_printf ("[Agent]\nSummary=The agent %s of %s\nUser=%s\nOwner=%s\n", name,
-                             owner, agent->user, owner));
+            new_agent_file (name, agent->user, owner));
   /* The owner alone approves: whoever is asked first is the one who is there. */
   file_set (&agent->files[FILE_RULE],
             g_strdup_printf ("%s/rules/%s.rule", config->config_dir, name),
-            g_strdup_printf ("[Rule first]\nAgents=%s\nActions=%s\nDecision=ask\nApprovers=%s\n"
-                             "Separation=agent\nPasskeys=hardware unattested synced phone\n",
-                             name, words, owner));
+            new_agent_rule (name, words, owner, owner, NEW_AGENT_PASSKEYS));
   file_set (&agent->files[FILE_USER],
             g_strdup_printf ("%s/undersign-agent-%s.conf", config->sysusers_dir, name),
-            g_strdup_printf ("u %s - \"Undersign agent %s of %s\" /var/lib/undersign-agents/%s\n",
-                             agent->user, name, owner, name));
+            new_agent_sysusers (name, agent->user, owner));
   return TRUE;
 }
 
@@ -220,49 +211,15 @@ look (NewAgent *agent, GError **error)
   return TRUE;
 }
 
-/* --- the user, before it is made --- */
-
-static const char *planned_user = NULL; /* while policy is held against what will be */
-#define PLANNED_UID ((uid_t) 0x7ffffffe)
-
-static gboolean
-by_name (const char *name, uid_t *out_uid)
-{
-  if (g_strcmp0 (name, planned_user) != 0)
-    return policy_names_system.user_by_name (name, out_uid);
-  *out_uid = PLANNED_UID;
-  return TRUE;
-}
-
-static gboolean
-by_uid (uid_t uid, char **out_name)
-{
-  if (uid != PLANNED_UID)
-    return policy_names_system.user_by_uid (uid, out_name);
-  *out_name = g_strdup (planned_user);
-  return TRUE;
-}
-
 /* What is on the disk with the new files, whether or not they are there yet. */
 static gboolean
 check_policy (const NewAgent *agent, GError **error)
 {
-  const CtlConfig *config = agent->ctl->config;
-  const PolicyNames planned_names = { by_name, by_uid, policy_names_system.user_in_group };
   const PolicyPlanned planned[] = { { "agents", agent->name, agent->files[FILE_AGENT].text },
                                     { "rules", agent->name, agent->files[FILE_RULE].text },
                                     { NULL, NULL, NULL } };
-  const PolicySource source = { .data_dir = config->data_dir,
-                                .config_dir = config->config_dir,
-                                .module_dir = config->module_dir,
-                                .owner = config->policy_owner,
-                                .planned = planned };
-  gboolean has_user = agent->user_is_there || agent->user_is_made;
-  g_autoptr (Policy) policy = NULL;
+  g_autoptr (Policy) policy = new_agent_policy (agent->ctl->config, agent->user, planned, error);
 
-  planned_user = agent->user;
-  policy = policy_check_load (&source, has_user ? &policy_names_system : &planned_names, error);
-  planned_user = NULL;
   return policy != NULL;
 }
 
@@ -382,7 +339,7 @@ agent_add (Ctl *ctl, char **arguments, GError **error)
 
   if (!check_words (ctl, agent.name, error))
     return FALSE;
-  agent.user = g_strconcat ("agent-", agent.name, NULL);
+  agent.user = new_agent_user (agent.name);
   if (geteuid () != ctl->config->policy_owner)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_IDENTITY,
                          "only root writes policy and makes users");
