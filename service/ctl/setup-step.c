@@ -27,38 +27,50 @@
 
 static const JsonLimits answer_limits = { 64 * 1024, 8, 16 * 1024, 256 };
 
-gboolean
-setup_answer (char **value,
-              const char *question,
-              const char *fallback,
-              const char *(*good) (const char *answer),
-              GError **error)
+/* The next line of the terminal; an empty one is what there is to fall back on. */
+static gboolean
+read_answer (const char *question, const char *fallback, char **out_value, GError **error)
 {
   g_autofree char *line = NULL;
   size_t size = 0;
 
+  do
+    {
+      if (fallback != NULL)
+        printf ("  %s [%s] ", question, fallback);
+      else
+        printf ("  %s ", question);
+      fflush (stdout);
+      if (getline (&line, &size, stdin) < 0)
+        return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
+                             "there was no answer to: %s", question);
+      g_strstrip (line);
+    }
+  while (line[0] == '\0' && fallback == NULL);
+  *out_value = g_strdup (line[0] != '\0' ? line : fallback);
+  return TRUE;
+}
+
+gboolean
+setup_answer (Setup *setup,
+              const SetupQuestion *question,
+              char **value,
+              const char *fallback,
+              GError **error)
+{
+  const gboolean is_given = *value != NULL;
+
   for (;;)
     {
-      const char *fault = NULL;
+      g_autofree char *fault = NULL;
 
-      if (*value == NULL)
-        {
-          if (fallback != NULL)
-            printf ("  %s [%s] ", question, fallback);
-          else
-            printf ("  %s ", question);
-          fflush (stdout);
-          if (getline (&line, &size, stdin) < 0)
-            return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_MISSING_ARGUMENT,
-                                 "there was no answer to: %s", question);
-          g_strstrip (line);
-          if (line[0] == '\0' && fallback == NULL)
-            continue;
-          *value = g_strdup (line[0] != '\0' ? line : fallback);
-        }
-      fault = good != NULL ? good (*value) : NULL;
+      if (*value == NULL && !read_answer (question->question, fallback, value, error))
+        return FALSE;
+      fault = question->fault != NULL ? question->fault (setup, *value) : NULL;
       if (fault == NULL)
         return TRUE;
+      if (is_given)
+        return ctl_bad_word (setup->ctl, error, "%s=%s: %s", question->option, *value, fault);
       output_field (*value, fault);
       g_clear_pointer (value, g_free);
     }
@@ -98,39 +110,31 @@ setup_is_there (const char *path)
 }
 
 gboolean
-setup_write (const char *path, const char *text, gboolean *out_wrote, GError **error)
+setup_write (const char *path, const char *text, const char *means, GError **error)
 {
   g_autoptr (GError) local = NULL;
+  g_autofree char *shown = means != NULL ? escape_line (means) : NULL;
 
-  *out_wrote = FALSE;
   if (setup_is_there (path))
     return TRUE;
   if (!file_publish (path, text, &local))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", local->message);
   setup_did ("wrote", path);
-  *out_wrote = TRUE;
+  if (shown != NULL)
+    setup_done (shown, NULL);
   return TRUE;
 }
 
 char *
-setup_fill (const Setup *setup, const char *name, const char *const *pairs, GError **error)
+setup_form (const Setup *setup, const char *action, GError **error)
 {
+  g_autofree char *name = g_strconcat (action, ".action", NULL);
   g_autofree char *path =
       g_build_filename (setup->ctl->config->data_dir, "catalogue", name, NULL);
   g_autoptr (GBytes) bytes = file_read_trusted (AT_FDCWD, path, setup->ctl->config->policy_owner,
                                                 CATALOGUE_MAX, error);
-  g_autoptr (GString) text = NULL;
 
-  if (bytes == NULL)
-    return NULL;
-  text = g_string_new_len (g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
-  for (gsize i = 0; pairs[i] != NULL; i += 2)
-    {
-      g_autofree char *mark = g_strdup_printf ("@%s@", pairs[i]);
-
-      g_string_replace (text, mark, pairs[i + 1], 0);
-    }
-  return g_string_free (g_steal_pointer (&text), FALSE);
+  return bytes != NULL ? g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)) : NULL;
 }
 
 /* In the child: a session of its own, and nobody's rights but those of the user. */
@@ -151,6 +155,7 @@ char *
 setup_run_as (const Setup *setup,
               const char *user,
               const char *const *argv,
+              char **out_errors,
               int *out_status,
               GError **error)
 {
@@ -170,7 +175,7 @@ setup_run_as (const Setup *setup,
   path = g_strconcat ("PATH=", setup->ctl->config->bin_dir, ":/usr/sbin:/usr/bin:/sbin:/bin", NULL);
   environment = g_strdupv ((char **) (const char *const[]){ path, "LANG=C.UTF-8", home, NULL });
   if (!g_spawn_sync ("/", (char **) argv, environment, G_SPAWN_SEARCH_PATH_FROM_ENVP, become, entry,
-                     &output, NULL, out_status, &reason))
+                     &output, out_errors, out_status, &reason))
     {
       us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", reason->message);
       return NULL;
@@ -230,7 +235,7 @@ ask_once (const Setup *setup,
   for (gsize i = 0; words[i] != NULL; i++)
     g_ptr_array_add (argv, (gpointer) words[i]);
   g_ptr_array_add (argv, NULL);
-  said = setup_run_as (setup, setup->user, (const char *const *) argv->pdata, &status, error);
+  said = setup_run_as (setup, setup->user, (const char *const *) argv->pdata, NULL, &status, error);
   if (said == NULL)
     return NULL;
   request = member (said, "request");
@@ -251,7 +256,8 @@ ask_once (const Setup *setup,
   fflush (stdout);
   return setup_run_as (
       setup, setup->user,
-      (const char *const[]){ "undersign-agent", "wait", request, "--json", NULL }, &status, error);
+      (const char *const[]){ "undersign-agent", "wait", request, "--json", NULL }, NULL, &status,
+      error);
 }
 
 /* What became of it, or why it was not even taken. */

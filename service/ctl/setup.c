@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * undersignctl setup: from an installed service to the first approved action.  Each step says what it
- * found or the file that it wrote, and changes nothing that is there, so that it can be run again after
- * whatever went wrong.  It makes no passkey and approves nothing: a person does, in a session of theirs.
+ * undersignctl setup: from an installed service to the first approved action.  What it asks about policy
+ * is judged before any of it is written.  Each step says what it found or the file that it wrote, and
+ * changes nothing that is there, so that it can be run again after whatever went wrong.  It makes no
+ * passkey and approves nothing: a person does, in a session of theirs.
  */
 #include "service/ctl/setup.h"
 
@@ -12,8 +13,7 @@
 #include "service/base/file.h"
 #include "service/ctl/bus.h"
 #include "service/ctl/credential.h"
-#include "service/ctl/output.h"
-#include "service/policy/check.h"
+#include "service/ctl/new-agent.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SYSUSERS_DIR "/etc/sysusers.d"
-#define AGENTS_DIR "/var/lib/undersign-agents"
 #define CREDENTIAL_DIR "/etc/credstore.encrypted"
-#define CREDENTIAL "mail"
 #define DROP_IN                                                                                    \
-  "/etc/systemd/system/undersign-runner@mail.service.d/undersign-credential-" CREDENTIAL ".conf"
-#define AGENT_MAX 25
+  "/etc/systemd/system/undersign-runner@mail.service.d/undersign-credential-" SETUP_CREDENTIAL ".conf"
 #define POLL_SECONDS 1
 
 static Setup given; /* what the command line says */
@@ -47,61 +43,13 @@ static const GOptionEntry setup_options[] = {
   G_OPTION_ENTRY_NULL,
 };
 
-static const char *
-person_fault (const char *name)
-{
-  return getpwnam (name) != NULL ? NULL : "there is no such user";
-}
-
-static const char *
-agent_fault (const char *name)
-{
-  if (name[0] < 'a' || name[0] > 'z' || strlen (name) > AGENT_MAX ||
-      strspn (name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen (name))
-    return "it is of small letters, digits and hyphens, " G_STRINGIFY (AGENT_MAX) " at most, and a "
-           "letter comes first";
-  return NULL;
-}
-
-static const char *
-passkeys_fault (const char *kinds)
-{
-  g_auto (GStrv) words = g_strsplit (kinds, " ", -1);
-  PasskeyKinds bit;
-
-  for (gsize i = 0; words[i] != NULL; i++)
-    if (!passkey_kind_parse (words[i], &bit))
-      return "the kinds are hardware, unattested, synced, phone and software";
-  return NULL;
-}
-
-/* What could leave its line, or be no word of a policy file. */
-static const char *
-word_fault (const char *text)
+/* The module reads it as one line, and most servers take nothing else. */
+static char *
+account_fault (Setup *setup, const char *text)
 {
   for (const char *c = text; *c != '\0'; c++)
     if (!g_ascii_isgraph (*c))
-      return "it has no spaces, and no letters beyond ASCII";
-  return NULL;
-}
-
-static char *
-policy_path (const Setup *setup, const char *folder, const char *name, const char *suffix)
-{
-  return g_strdup_printf ("%s/%s/%s%s", setup->ctl->config->config_dir, folder, name, suffix);
-}
-
-/* NULL where there is none, or with an error: what cannot be read may be there.  (transfer full) */
-static char *
-file_text (const char *path, GError **error)
-{
-  g_autoptr (GError) local = NULL;
-  char *text = NULL;
-
-  if (g_file_get_contents (path, &text, NULL, &local))
-    return text;
-  if (!g_error_matches (local, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-    us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", local->message);
+      return g_strdup ("it has no spaces, and no letters beyond ASCII");
   return NULL;
 }
 
@@ -129,28 +77,14 @@ step_service (Setup *setup, GError **error)
   return TRUE;
 }
 
-/* The value of a key that stands once in a file of policy. */
-static char *
-key_value (const char *text, const char *key)
-{
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-
-  for (gsize i = 0; lines[i] != NULL; i++)
-    if (g_str_has_prefix (lines[i], key))
-      return g_strdup (lines[i] + strlen (key));
-  return NULL;
-}
-
 static gboolean
 user_make (Setup *setup, GError **error)
 {
-  g_autofree char *path = g_strdup_printf (SYSUSERS_DIR "/undersign-agent-%s.conf", setup->agent);
-  g_autofree char *text = g_strdup_printf ("# An agent of Undersign: undersign-policy(5).\n"
-                                           "u %s - \"Undersign agent %s of %s\" " AGENTS_DIR "/%s\n",
-                                           setup->user, setup->agent, setup->owner, setup->agent);
+  g_autofree char *path =
+      g_strdup_printf ("%s/undersign-agent-%s.conf", setup->ctl->config->sysusers_dir, setup->agent);
+  g_autofree char *text = new_agent_sysusers (setup->agent, setup->user, setup->owner);
   const char *const argv[] = { "systemd-sysusers", path, NULL };
   g_autofree char *output = NULL;
-  gboolean wrote = FALSE;
   int status = 0;
 
   if (getpwnam (setup->user) != NULL)
@@ -159,9 +93,9 @@ user_make (Setup *setup, GError **error)
       setup_done ("there is the user", setup->user);
       return TRUE;
     }
-  if (!setup_write (path, text, &wrote, error))
+  if (!setup_write (path, text, NULL, error))
     return FALSE;
-  output = setup_run_as (setup, "root", argv, &status, error);
+  output = setup_run_as (setup, "root", argv, NULL, &status, error);
   if (output == NULL)
     return FALSE;
   if (status != 0 || getpwnam (setup->user) == NULL)
@@ -197,7 +131,7 @@ home_make (Setup *setup, GError **error)
   setup->home = g_strdup (user->pw_dir);
   if (g_file_test (setup->home, G_FILE_TEST_IS_DIR))
     return TRUE;
-  if (g_mkdir_with_parents (AGENTS_DIR, 0755) != 0 || !home_publish (setup->home, user))
+  if (g_mkdir_with_parents (NEW_AGENT_HOMES, 0755) != 0 || !home_publish (setup->home, user))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "cannot make %s: %s",
                          setup->home, g_strerror (errno));
   setup_did ("made", setup->home);
@@ -205,127 +139,68 @@ home_make (Setup *setup, GError **error)
 }
 
 static gboolean
+put (const Setup *setup, SetupFile file, const char *means, GError **error)
+{
+  const SetupPlanned *planned = &setup->files[file];
+
+  if (planned->text != NULL)
+    return setup_write (planned->path, planned->text, means, error);
+  setup_is_there (planned->path);
+  return TRUE;
+}
+
+static gboolean
 step_agent (Setup *setup, GError **error)
 {
-  g_autofree char *path = NULL;
-  g_autofree char *text = NULL;
-  GError *unread = NULL;
-  gboolean wrote = FALSE;
+  g_autofree char *means =
+      g_strdup_printf ("%s runs as the user %s and acts for %s, who starts it", setup->agent,
+                       setup->user, setup->owner);
 
-  if (!setup_answer (&setup->agent, "What is the agent called?", "assistant", agent_fault, error))
-    return FALSE;
-  path = policy_path (setup, "agents", setup->agent, ".agent");
-  text = file_text (path, &unread);
-  if (unread != NULL)
-    {
-      g_propagate_error (error, unread);
-      return FALSE;
-    }
-  if (text != NULL)
-    {
-      setup->user = key_value (text, "User=");
-      g_free (setup->owner);
-      setup->owner = key_value (text, "Owner=");
-      if (setup->user == NULL || setup->owner == NULL)
-        return us_error_set (error, US_ERROR_POLICY_INVALID, US_REASON_POLICY_INVALID,
-                             "%s has no User= and Owner=", path);
-    }
-  else
-    {
-      setup->user = g_strdup_printf ("agent-%s", setup->agent);
-      if (!setup_answer (&setup->owner, "Which user does it act for?", g_getenv ("SUDO_USER"),
-                         person_fault, error))
-        return FALSE;
-      text = g_strdup_printf ("[Agent]\nSummary=%s\nUser=%s\nOwner=%s\n", setup->agent, setup->user,
-                              setup->owner);
-    }
-  return user_make (setup, error) && home_make (setup, error) &&
-         setup_write (path, text, &wrote, error);
+  return user_make (setup, error) && home_make (setup, error) && put (setup, SETUP_AGENT, means, error);
 }
 
 static gboolean
 step_actions (Setup *setup, GError **error)
 {
-  g_autofree char *rehearse = policy_path (setup, "actions", "test.rehearse", ".action");
-  g_autofree char *mail = policy_path (setup, "actions", "mail.send", ".action");
-  const char *const nothing[] = { NULL };
-  g_autofree char *text = setup_fill (setup, "test.rehearse.action", nothing, error);
-  g_autofree char *mail_text = NULL;
-  gboolean wrote = FALSE;
+  g_autofree char *means =
+      g_strdup_printf ("mail.send sends a mail from %s by %s", setup->from, setup->server);
 
-  if (text == NULL || !setup_write (rehearse, text, &wrote, error))
-    return FALSE;
-  if (setup_is_there (mail))
-    return TRUE;
-  if (!setup_answer (&setup->server, "Which mail server? (HOST:PORT, mostly port 587)", NULL, word_fault, error) ||
-      !setup_answer (&setup->from, "Which address are its mails from?", NULL, word_fault, error))
-    return FALSE;
-  mail_text = setup_fill (setup, "mail.send.action",
-                          (const char *const[]){ "SERVER", setup->server, "FROM", setup->from,
-                                                 "CREDENTIAL", CREDENTIAL, NULL },
-                          error);
-  return mail_text != NULL && setup_write (mail, mail_text, &wrote, error);
+  return put (setup, SETUP_REHEARSE, "test.rehearse does nothing", error) &&
+         put (setup, SETUP_MAIL, means, error);
 }
 
 static gboolean
 step_rule (Setup *setup, GError **error)
 {
-  g_autofree char *path = policy_path (setup, "rules", setup->agent, ".rule");
-  GError *unread = NULL;
-  g_autofree char *text = file_text (path, &unread);
-  gboolean wrote = FALSE;
+  g_autofree char *means =
+      g_strdup_printf ("%s may ask for both; each waits for %s, who approves with a passkey that is one "
+                       "of: %s",
+                       setup->agent, setup->approver, setup->passkeys);
 
-  if (unread != NULL)
-    {
-      g_propagate_error (error, unread);
-      return FALSE;
-    }
-  if (text != NULL)
-    {
-      setup_is_there (path);
-      if (setup->approver == NULL)
-        setup->approver = key_value (text, "Approvers=");
-      /* Of several, or of a group, somebody has to be the one who is waited for. */
-      if (setup->approver != NULL && person_fault (setup->approver) != NULL)
-        g_clear_pointer (&setup->approver, g_free);
-      g_free (setup->passkeys);
-      setup->passkeys = key_value (text, "Passkeys=");
-      return setup_answer (&setup->approver, "Which user approves?", NULL, person_fault, error);
-    }
-  if (!setup_answer (&setup->approver, "Which user approves?", setup->owner, person_fault, error) ||
-      !setup_answer (&setup->passkeys,
-                     "Which passkeys count? unattested (any security key), hardware (one whose maker\n"
-                     "  undersign-admin(8) trusts), or software, for a trial",
-                     "unattested", passkeys_fault, error))
-    return FALSE;
-  text = g_strdup_printf ("[Rule %s-first]\nAgents=%s\nActions=test.rehearse mail.send\n"
-                          "Decision=ask\nApprovers=%s\nSeparation=%s\nPasskeys=%s\n",
-                          setup->agent, setup->agent, setup->approver,
-                          strcmp (setup->approver, setup->owner) == 0 ? "agent" : "agent owner",
-                          setup->passkeys);
-  return setup_write (path, text, &wrote, error);
+  return put (setup, SETUP_RULE, means, error);
 }
 
 /* Read before it is in force: a set with a fault would leave nothing but denials. */
 static gboolean
 step_policy (Setup *setup, GError **error)
 {
-  const CtlConfig *config = setup->ctl->config;
-  const PolicySource source = { .data_dir = config->data_dir,
-                                .config_dir = config->config_dir,
-                                .module_dir = config->module_dir,
-                                .owner = config->policy_owner };
-  g_autoptr (Policy) policy = policy_check_load (&source, &policy_names_system, error);
   g_autoptr (GVariant) reply = NULL;
   const char *fault = NULL;
 
-  reply = policy != NULL ? bus_call (setup->ctl, "ReloadPolicy", NULL, -1, "(s)", error) : NULL;
+  for (guint i = 0; i < SETUP_FILE_N; i++)
+    g_clear_pointer (&setup->files[i].text, g_free);
+  if (!setup_policy_check (setup, error))
+    return FALSE;
+  reply = bus_call (setup->ctl, "ReloadPolicy", NULL, -1, "(s)", error);
   if (reply == NULL)
     return FALSE;
   g_variant_get (reply, "(&s)", &fault);
   if (fault[0] != '\0')
-    return us_error_set (error, US_ERROR_POLICY_INVALID, US_REASON_POLICY_INVALID, "%s", fault);
-  setup_done ("the policy on disk is in force", NULL);
+    {
+      us_error_set (error, US_ERROR_POLICY_INVALID, US_REASON_POLICY_INVALID, "%s", fault);
+      return setup_policy_refused (setup, error);
+    }
+  setup_done ("the policy on disk is in force: what no rule names is denied", NULL);
   return TRUE;
 }
 
@@ -333,8 +208,14 @@ step_policy (Setup *setup, GError **error)
 static gboolean
 step_credential (Setup *setup, GError **error)
 {
-  const char *path = CREDENTIAL_DIR "/undersign-mail." CREDENTIAL;
+  const char *path = CREDENTIAL_DIR "/undersign-mail." SETUP_CREDENTIAL;
   const gboolean is_there = access (path, F_OK) == 0;
+  const SetupQuestion question = {
+    NULL,
+    is_there ? "Which user name does the mail server know it by? - leaves it as it is"
+             : "Which user name does the mail server know it by?",
+    account_fault,
+  };
   g_autofree char *user = NULL;
 
   if (is_there)
@@ -343,16 +224,14 @@ step_credential (Setup *setup, GError **error)
     return TRUE;
   if (is_there)
     setup_done ("there is nothing of undersign-admin(8) that has the module get it:", DROP_IN);
-  if (!setup_answer (&user,
-                     is_there ? "Which user name does the mail server know it by? - leaves it as it is"
-                              : "Which user name does the mail server know it by?",
-                     is_there ? "-" : NULL, word_fault, error))
+  if (!setup_answer (setup, &question, &user, is_there ? "-" : NULL, error))
     return FALSE;
   if (is_there && strcmp (user, "-") == 0)
     return TRUE;
-  if (!credential_account (setup->ctl, "mail", CREDENTIAL, user, error))
+  if (!credential_account (setup->ctl, "mail", SETUP_CREDENTIAL, user, error))
     return FALSE;
   setup_did ("wrote", path);
+  setup_done ("the mail module alone is given it, when it starts next", NULL);
   return TRUE;
 }
 
@@ -435,22 +314,20 @@ step_client (Setup *setup, GError **error)
   g_autofree char *option = NULL;
   g_autofree char *path = NULL;
   g_autofree char *text = NULL;
-  gboolean wrote = FALSE;
   int status = 0;
 
-  if (!setup_answer (&setup->client, "Which client of MCP does it use? (undersign-mcp(1) names them)",
-                     "claude", agent_fault, error))
+  if (!setup_ask_client (setup, error))
     return FALSE;
   path = g_strdup_printf ("%s/undersign-mcp.%s", setup->home, setup->client);
   option = g_strconcat ("--print-config=", setup->client, NULL);
   text = setup_run_as (setup, setup->user,
-                       (const char *const[]){ "undersign-mcp", option, NULL }, &status, error);
+                       (const char *const[]){ "undersign-mcp", option, NULL }, NULL, &status, error);
   if (text == NULL)
     return FALSE;
   if (status != 0)
-    return us_error_set (error, US_ERROR_INVALID_ARGUMENT, US_REASON_BAD_VALUE,
-                         "undersign-mcp knows no client \"%s\"", setup->client);
-  return setup_write (path, text, &wrote, error);
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL,
+                         "undersign-mcp %s failed, run as %s", option, setup->user);
+  return setup_write (path, text, "by it the client starts undersign-mcp, and asks there", error);
 }
 
 static gboolean
@@ -466,7 +343,7 @@ step_mail (Setup *setup, GError **error)
   g_autofree char *to = NULL;
   g_autofree char *key = NULL;
 
-  if (!setup_answer (&setup->to, "Who gets the first mail?", NULL, word_fault, error))
+  if (!setup_ask_to (setup, error))
     return FALSE;
   to = g_strconcat ("to=", setup->to, NULL);
   key = g_strconcat ("setup-mail-", setup->to, NULL);
@@ -483,6 +360,7 @@ static const struct
   gboolean (*run) (Setup *setup, GError **error);
 } steps[] = {
   { "The service", step_service },
+  { "What policy is to say; nothing is written yet", setup_plan },
   { "The agent, which has a user of its own", step_agent },
   { "The actions that it may ask for", step_actions },
   { "The first rule: who approves them", step_rule },
@@ -507,6 +385,7 @@ setup_clear (Setup *setup)
   g_free (setup->server);
   g_free (setup->from);
   g_free (setup->to);
+  setup_plan_clear (setup);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Setup, setup_clear)
@@ -515,7 +394,7 @@ static void
 say_end (const Setup *setup)
 {
   printf ("\nDone%s\n", setup_has_changed () ? "." : ": all of it was there, and nothing was changed.");
-  printf ("  %s/undersign-mcp.%s goes to where the client reads it, which step 8 says.\n"
+  printf ("  %s/undersign-mcp.%s goes to where the client reads it, which step 9 says.\n"
           "  %s starts the agent's client:  undersign launch %s -- COMMAND\n"
           "  More actions and rules: undersign-policy(5).\n",
           setup->home, setup->client, setup->owner, setup->agent);

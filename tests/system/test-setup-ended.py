@@ -8,7 +8,6 @@ there, and what a person approved meanwhile runs once.  UNDERSIGN_ENDINGS=all ha
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -18,58 +17,36 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
-from undersign_test import mailserver, person, policy, security_key, tap, terminal, world  # noqa: E402
+from undersign_test import first_hour, security_key, tap  # noqa: E402
 
-OWNER, LEAD = "hr.jones", "it.lead"
-NAME = "clerk"
 PIN = "1234-x"
-QUESTIONS = {
-    "What is the agent called?": NAME,
-    "Which user does it act for?": OWNER,
-    "Which mail server?": f"{mailserver.HOST}:{mailserver.PORT}",
-    "Which address are its mails from?": "offboarding@example.com",
-    "Which user approves?": LEAD,
-    "Which passkeys count?": "unattested",
-    "Which user name does the mail server know it by?": mailserver.USER,
-    "Password:": mailserver.PASSWORD,
-    "Which client of MCP does it use?": "codex",
-    "Who gets the first mail?": "security@example.com",
-}
+ANSWERS = {"Which passkeys count?": "unattested"}
 ENROL, APPROVE = "undersign passkey enrol --security-key --unattested", r"undersign approve ([0-9a-f]{8})"
 
 
 @unittest.skipUnless(security_key.available(), "UNDERSIGN_AUTHENTICATORS names no authenticators")
-class Ended(unittest.TestCase):
+class Ended(first_hour.FirstHour):
     @classmethod
     def setUpClass(cls):
-        policy.write(actions={}, agents={}, rules={})
-        cls.server = mailserver.Server()
-        cls.server.start()
-        cls.addClassCleanup(cls.server.stop)
-        cls.world = world.World(modules=("null", "mail"))
-        cls.world.start()
-        cls.addClassCleanup(cls.world.check_logs)
-        cls.addClassCleanup(cls.world.stop)
-        person.let_enrol(LEAD)
-        cls.lead = person.Person(LEAD)
+        super().setUpClass()
         cls.key = cls.plug_in()
         cls.ways = [cls.kill, cls.close]
 
     @classmethod
     def plug_in(cls):
-        """A key with a PIN, for LEAD's hands alone; whose maker nobody trusts."""
+        """A key with a PIN, for the approver's hands alone; whose maker nobody trusts."""
         folder = tempfile.mkdtemp(dir="/run/undersign-test")
         cls.addClassCleanup(shutil.rmtree, folder)
         key = security_key.PinKey(folder, security_key.Maker(folder))
         cls.addClassCleanup(key.unplug)
         tool = os.path.join(os.environ["UNDERSIGN_BUILD"], "tests/card/key-tool")
         subprocess.run([tool, key.path, PIN], check=True, timeout=60)
-        shutil.chown(key.path, LEAD)
+        shutil.chown(key.path, first_hour.LEAD)
         os.chmod(key.path, 0o600)
         return key
 
     def touch(self, *arguments, request=None):
-        """LEAD's `undersign` with the key, and the card where there is one."""
+        """the approver's `undersign` with the key, and the card where there is one."""
         with self.lead.terminal(*arguments, "--device", self.key.path,
                                 *([request] if request else [])) as screen:
             pages = []
@@ -92,20 +69,11 @@ class Ended(unittest.TestCase):
         os.close(screen.master)
         screen.master = -1
 
-    def run_until(self, screen, pattern):
-        """Answers what it asks until it shows @pattern."""
-        asked = "|".join(map(re.escape, QUESTIONS))
-        while True:
-            match = screen.wait_for(f"^(?:{pattern})|(?P<asked>{asked})")
-            if match["asked"] is None:
-                return match
-            screen.line(QUESTIONS[match["asked"]])
-
     def end_at(self, pattern):
         """Ends it where it shows @pattern, by either way at last; what is there is whole.  The match."""
         for _ in range(2 if os.environ.get("UNDERSIGN_ENDINGS") == "all" else 1):
-            with terminal.Terminal("root", ["undersignctl", "setup"]) as screen:
-                match = self.run_until(screen, pattern)
+            with first_hour.start() as screen:
+                match = first_hour.run_until(screen, pattern, ANSWERS)
                 self.ways.reverse()
                 self.ways[0](screen)
                 status = os.waitstatus_to_exitcode(os.waitpid(screen.pid, 0)[1])
@@ -115,19 +83,17 @@ class Ended(unittest.TestCase):
         return match
 
     def test_1_until_the_passkey(self):
-        for step in range(2, 8):
+        for step in range(2, 9):
             with self.subTest(step=step):
-                self.end_at(f"{step} of 10: ")
-        # What systemd does where it runs: the runner has the credential at its next start.
-        self.world.runners["mail"].reload_unit()
-        self.world.runners["mail"].restart()
+                self.end_at(f"{step} of 11: ")
+        self.credential_is_stored()
 
     def test_2_the_passkey_is_a_security_key(self):
         self.end_at(f" *{ENROL}")
         self.lead.enrol()  # it is one of software, which the rule does not count
         self.end_at(f" *{ENROL}")
         self.touch("passkey", "enrol", "--unattested")
-        self.end_at("8 of 10: ")
+        self.end_at("9 of 11: ")
         listed = json.loads(self.world.ctl("passkey", "list", "--json"))["passkeys"]
         self.assertEqual(sorted(key["kind"] for key in listed), ["software", "unattested"])
 
@@ -140,18 +106,18 @@ class Ended(unittest.TestCase):
         self.assertIn(shown, self.touch("approve", request=card["request"]))
 
     def test_3_until_the_mail(self):
-        self.end_at("9 of 10: ")
+        self.end_at("10 of 11: ")
         self.approved_meanwhile("the first action")
         self.end_at(" *was executed before, and is not again: test.rehearse")
-        self.end_at("10 of 10: ")
+        self.end_at("11 of 11: ")
         self.assertEqual(self.server.mails(), [])
         self.approved_meanwhile("security@example.com")
         self.assertEqual(len(self.server.mails()), 1)
 
     def test_4_to_its_end(self):
         for _ in range(2):
-            with terminal.Terminal("root", ["undersignctl", "setup"]) as screen:
-                self.run_until(screen, "Done: all of it was there, and nothing was changed")
+            with first_hour.start() as screen:
+                first_hour.run_until(screen, "Done: all of it was there, and nothing was changed", ANSWERS)
                 self.assertEqual(screen.wait(), 0, screen.text)
         self.assertEqual(screen.text.count("was executed before, and is not again"), 2)
         self.assertEqual(len(self.server.mails()), 1)

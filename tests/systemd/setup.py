@@ -17,7 +17,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../lib"))
 
-from undersign_test import booted, mailserver, people, person, tap, terminal  # noqa: E402
+from undersign_test import booted, first_hour, mailserver, people, person, tap, terminal  # noqa: E402
 
 NAME, USER, OWNER, APPROVER = "clerk", "agent-clerk", "hr.jones", "alice"
 HOME = f"/var/lib/undersign-agents/{NAME}"
@@ -53,15 +53,8 @@ print(process.wait())
 
 
 def state():
-    """Of all that setup may write: what each is, when it was changed, and what it holds."""
-    found = {}
-    for top in ("/etc/undersign", "/etc/sysusers.d", "/etc/credstore.encrypted", HOME):
-        for folder, _, names in os.walk(top):
-            for path in (folder, *(f"{folder}/{name}" for name in names)):
-                status = os.lstat(path)
-                with open(path if stat.S_ISREG(status.st_mode) else os.devnull, "rb") as file:
-                    found[path] = (status.st_mode, status.st_uid, status.st_mtime_ns, file.read())
-    return found
+    """Of all that setup may write."""
+    return first_hour.state("/etc/undersign", "/etc/sysusers.d", "/etc/credstore.encrypted", HOME)
 
 
 def hang_up(screen):
