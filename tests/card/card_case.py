@@ -115,9 +115,9 @@ class Case(unittest.TestCase):
         return self.terminal("approve", *(arguments or (REQUEST,)), **options)
 
     def run_plain(self, *arguments, **options):
+        environment = {**os.environ, "LANG": "C.UTF-8", **self.service.environment}
         return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120,
-                              env={**os.environ, "LANG": "C.UTF-8", **self.service.environment},
-                              **{"stdin": subprocess.DEVNULL, **options})
+                              **{"stdin": subprocess.DEVNULL, "env": environment, **options})
 
     def to_end(self, terminal):
         """Turns the pages; the fingerprint, when the line to type it in is alive."""

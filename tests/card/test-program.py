@@ -17,6 +17,7 @@ import card_case
 from card_case import PASSPHRASE, PROGRAM, REQUEST, Case
 
 # The number is known of what was written last.
+UNSEEN = "undersign: the keyring was not looked at: there is no session bus\n"
 UNPRINTED = (r"^undersign: internal: cannot write the output: "
              r"(No space left on device|not all of it was taken)\n$")
 
@@ -223,7 +224,7 @@ class Full(Case):
             with self.subTest(arguments=arguments):
                 done = self.run_full(*arguments)
                 self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertRegex(done.stderr, UNPRINTED)
+                self.assertRegex(done.stderr.removeprefix(UNSEEN), UNPRINTED)
 
     def test_what_was_refused_stays_refused(self):
         for arguments, status, reason in ((("receipt", REQUEST, "--format=pdf"), 126, "bad-value"),
@@ -439,6 +440,25 @@ class Enrolment(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.service.reached(), ["revoke"])
         self.assertNotIn("Second", [key["label"] for key in self.keys()])
+
+    def test_no_session_bus(self):
+        """A passkey in the keyring would be taken for gone."""
+        nobodys = base64.urlsafe_b64encode(bytes([2] * 32)).decode().rstrip("=")
+        bus = {**self.service.environment,
+               "DBUS_SESSION_BUS_ADDRESS": self.service.environment["DBUS_SYSTEM_BUS_ADDRESS"]}
+        for arguments in (("list",), ("list", "--json"), ("revoke", "--", nobodys)):
+            done = self.run_plain("passkey", *arguments)
+            self.assertTrue(done.stderr.endswith(UNSEEN.removeprefix("undersign: ")), done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+            self.assertNotIn("looked", done.stdout)
+            done = self.run_plain("passkey", *arguments, env={**os.environ, **bus})
+            self.assertNotIn("looked", done.stderr)
+        self.service.reached()
+        with self.approve(XDG_DATA_HOME=f"{self.folder.name}/empty") as terminal:
+            terminal.wait_for(r"keyring\s+was\s+not\s+looked\s+at: there\s+is\s+no\s+session\s+bus")
+            terminal.press("\x1b")
+            self.assertNotEqual(terminal.wait(), 0)
+        self.assertEqual(self.service.reached(), [])
 
     def test_revoke_what_nobody_knows(self):
         """It may be the beginning of an id: that it is not enrolled would be taken for done."""

@@ -16,6 +16,7 @@
 #include "service/base/fd.h"
 #include "service/base/signer.h"
 
+#include <gio/gio.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <string.h>
@@ -483,6 +484,14 @@ software_key_new (
   software->ask = ask;
   software->data = data;
   return &software->parent;
+}
+
+const char *
+software_key_unseen (void)
+{
+  g_autoptr (GDBusConnection) bus = g_bus_get_sync (G_BUS_TYPE_SESSION, NULL, NULL);
+
+  return bus != NULL ? "" : "; the keyring was not looked at: there is no session bus";
 }
 
 char *

@@ -34,6 +34,10 @@ Key *software_key_new (
 /* software_key_passphrase_check: whether one may be chosen; FALSE with reason passphrase. */
 gboolean software_key_passphrase_check (const Secret *passphrase, GError **error);
 
+/* software_key_unseen: what to say behind "not found" where no keyring could be looked at, for there is
+ * no session bus; "" otherwise. */
+const char *software_key_unseen (void);
+
 /* software_key_folder: ${XDG_DATA_HOME:-~/.local/share}/undersign/passkeys.  (transfer full) */
 char *software_key_folder (void);
 

@@ -9,6 +9,7 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "module/card/key/security.h"
+#include "module/card/key/software.h"
 #include "module/card/tty/program.h"
 
 #include <string.h>
@@ -113,14 +114,22 @@ pick_kept (const Signing *signing, const Card *card, GError **error)
   return found;
 }
 
+/* Where the passkey may be that was not found. */
+static const char *
+unseen (const Signing *signing)
+{
+  return signing->kept != NULL ? software_key_unseen () : "";
+}
+
 static gboolean
 none (const Signing *signing, GError **error)
 {
-  return us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_UNKNOWN, "%s",
+  return us_error_set (error, US_ERROR_NOT_APPROVER, US_REASON_CREDENTIAL_UNKNOWN, "%s%s",
                        signing->kept != NULL
                            ? "none of the passkeys that this request accepts is kept on this "
                              "computer or on a security key"
-                           : "this request accepts no passkey on a security key of yours");
+                           : "this request accepts no passkey on a security key of yours",
+                       unseen (signing));
 }
 
 gboolean
@@ -155,7 +164,7 @@ ask_to_plug_in (Signing *signing, const GError *why)
 {
   const char *colon = strstr (why->message, ": ");
   g_autofree char *text =
-      g_strdup_printf (" Not found: %s.", colon != NULL ? colon + 2 : why->message);
+      g_strdup_printf (" Not found: %s%s.", colon != NULL ? colon + 2 : why->message, unseen (signing));
 
   tell (signing, STYLE_WARNING, text);
   tell (signing, STYLE_BOLD, " Plug your security key in, then press Enter. Esc leaves.");

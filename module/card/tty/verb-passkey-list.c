@@ -5,8 +5,11 @@
  */
 #include "module/card/tty/program.h"
 
+#include "module/card/key/software.h"
 #include "service/base/encode.h"
 #include "service/record/rows.h"
+
+#include <string.h>
 
 /* Of one that cannot be read and whose name is no id: its name. */
 static char *
@@ -63,6 +66,7 @@ verb_passkey_list (const Trust *trust, int argc, char **argv, GError **error)
   g_autoptr (Key) key = NULL;
   g_autoptr (GPtrArray) infos = NULL;
   g_autoptr (JsonTree) tree = json_tree_new_object ();
+  const char *unseen = software_key_unseen ();
   JsonTree *passkeys = json_tree_add (tree, "passkeys", json_tree_new_array ());
 
   if (!program_parse ("passkey list", "", "Lists the passkeys that are kept on this computer.",
@@ -72,6 +76,8 @@ verb_passkey_list (const Trust *trust, int argc, char **argv, GError **error)
   infos = key != NULL ? key_list (key, error) : NULL;
   if (infos == NULL)
     return EXIT_REFUSED;
+  if (unseen[0] != '\0')
+    g_printerr ("undersign: %s\n", unseen + strlen ("; "));
 
   for (guint i = 0; i < infos->len; i++)
     {

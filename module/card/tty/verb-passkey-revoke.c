@@ -7,6 +7,7 @@
 
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "module/card/key/software.h"
 #include "module/card/tty/admin.h"
 #include "service/base/encode.h"
 
@@ -89,7 +90,8 @@ static int
 nobody_knows (GError **error)
 {
   us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_CREDENTIAL_UNKNOWN,
-                "no passkey of this id is enrolled or kept here: a security key's is named by all of it");
+                "no passkey of this id is enrolled or kept here: a security key's is named by all of it%s",
+                software_key_unseen ());
   return EXIT_REFUSED;
 }
 
