@@ -16,9 +16,11 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,7 +139,8 @@ setup_form (const Setup *setup, const char *action, GError **error)
   return bytes != NULL ? g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)) : NULL;
 }
 
-/* In the child: a session of its own, and nobody's rights but those of the user. */
+/* In the child: a session of its own, nobody's rights but those of the user, and no life but setup's.
+ * A change of users would take back that it ends with its parent. */
 static void
 become (gpointer data)
 {
@@ -149,6 +152,7 @@ become (gpointer data)
        setresgid (user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
        setresuid (user->pw_uid, user->pw_uid, user->pw_uid) != 0))
     _exit (127);
+  prctl (PR_SET_PDEATHSIG, SIGTERM);
 }
 
 char *

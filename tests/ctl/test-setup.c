@@ -11,9 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <poll.h>
 #include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define KEY "--idempotency-key=key-%u --run=setup --json"
@@ -236,6 +241,37 @@ test_files (Fixture *fixture, gconstpointer data)
   g_assert_false (g_file_test (target, G_FILE_TEST_EXISTS));
 }
 
+/* A program that waits does not go on for nobody. */
+static void
+test_killed (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *path = g_build_filename (fixture->folder, "pid", NULL);
+  const char *const argv[] = { "sh", "-c", "echo $$ > \"$1.new\"; mv \"$1.new\" \"$1\"; exec sleep 600",
+                               "sh", path, NULL };
+  g_autofree char *text = NULL;
+  struct pollfd ended = { .events = POLLIN };
+  pid_t parent = fork (), child = 0;
+  int status = 0;
+
+  if (parent == 0)
+    {
+      g_free (setup_run_as (&fixture->setup, fixture->setup.user, argv, NULL, &status, NULL));
+      _exit (0);
+    }
+  for (guint i = 0; i < 6000 && !g_file_test (path, G_FILE_TEST_EXISTS); i++)
+    g_usleep (G_USEC_PER_SEC / 100);
+  text = text_of (fixture, "pid");
+  child = atoi (text);
+  ended.fd = pidfd_open (child, 0);
+  g_assert_cmpint (ended.fd, >=, 0);
+  g_assert_no_errno (kill (parent, SIGKILL));
+  g_assert_cmpint (waitpid (parent, &status, 0), ==, parent);
+  status = poll (&ended, 1, 60000);
+  kill (child, SIGKILL);
+  close (ended.fd);
+  g_assert_cmpint (status, ==, 1);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -248,6 +284,7 @@ main (int argc, char *argv[])
     { "/ctl/setup/requests", test_requests },
     { "/ctl/setup/environment", test_environment },
     { "/ctl/setup/files", test_files },
+    { "/ctl/setup/killed", test_killed },
   };
 
   g_test_init (&argc, &argv, NULL);
