@@ -183,6 +183,8 @@ gboolean request_move (Request *request,
 /* request_persist: keeps a change that is not one of state. */
 gboolean request_persist (Request *request, GError **error);
 
+/* --- who may answer: request-answer.c --- */
+
 /* request_approver: whether @uid may answer; its name as enrolled, (transfer full). */
 gboolean request_approver (const Request *request, uid_t uid, char **out_name);
 /* request_credentials: those of @uid that any requirement accepts, as an array of
