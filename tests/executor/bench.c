@@ -7,6 +7,7 @@
 #include "service/base/fd.h"
 #include "service/base/memfd.h"
 #include "service/base/wire.h"
+#include "tests/lib/folder.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -323,24 +324,6 @@ bench_set_up (Bench *bench, gconstpointer data)
   bench->set = set_new ();
   bench_policy (bench, "rules/test.rule", rules);
   runner_start (bench);
-}
-
-static void
-folder_remove (const char *path)
-{
-  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
-  const char *name = NULL;
-
-  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
-    {
-      g_autofree char *below = g_build_filename (path, name, NULL);
-
-      if (g_file_test (below, G_FILE_TEST_IS_DIR) && !g_file_test (below, G_FILE_TEST_IS_SYMLINK))
-        folder_remove (below);
-      else
-        g_unlink (below);
-    }
-  g_rmdir (path);
 }
 
 void

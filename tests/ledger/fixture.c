@@ -5,6 +5,7 @@
 #include "dbus/error.h"
 #include "service/base/clock.h"
 #include "service/base/encode.h"
+#include "tests/lib/folder.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -22,24 +23,6 @@ fixture_set_up (Fixture *fixture, gconstpointer data)
   g_assert_cmpint (g_mkdir (fixture->state, 0700), ==, 0);
   g_assert_cmpint (g_mkdir (fixture->runtime, 0700), ==, 0);
   fixture_reopen (fixture);
-}
-
-static void
-folder_remove (const char *path)
-{
-  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
-  const char *name = NULL;
-
-  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
-    {
-      g_autofree char *below = g_build_filename (path, name, NULL);
-
-      if (g_file_test (below, G_FILE_TEST_IS_DIR) && !g_file_test (below, G_FILE_TEST_IS_SYMLINK))
-        folder_remove (below);
-      else
-        g_unlink (below);
-    }
-  g_rmdir (path);
 }
 
 void
