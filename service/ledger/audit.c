@@ -130,6 +130,20 @@ audit_append (
                     request);
 }
 
+gboolean
+audit_has (
+    Ledger *ledger, const char *request, const char *event, gboolean *out_has, GError **error)
+{
+  g_autoptr (sqlite3_stmt) query = NULL;
+
+  /* within a string a quotation mark is escaped, so that no detail looks like this */
+  query = query_new (ledger, error,
+                     "SELECT 1 FROM audit WHERE request = ? "
+                     "AND instr (CAST (entry AS TEXT), '\"event\":\"' || ? || '\"') > 0",
+                     "ss", request, event);
+  return query != NULL && query_next (ledger, query, out_has, error);
+}
+
 static sqlite3_stmt *
 audit_select (Ledger *ledger, guint64 seq, gint64 count, GError **error)
 {

@@ -90,19 +90,6 @@ answers_read (Ledger *ledger, const char *request, Evidence *evidence, GError **
   return FALSE;
 }
 
-static gboolean
-refusal_is_noted (Ledger *ledger, const char *request, gboolean *out_noted, GError **error)
-{
-  g_autoptr (sqlite3_stmt) query = NULL;
-
-  /* within a string a quotation mark is escaped, so that no detail looks like this */
-  query = query_new (ledger, error,
-                     "SELECT 1 FROM audit WHERE request = ? "
-                     "AND instr (CAST (entry AS TEXT), '\"event\":\"refused\"') > 0",
-                     "s", request);
-  return query != NULL && query_next (ledger, query, out_noted, error);
-}
-
 gboolean
 ledger_note_refusal (Ledger *ledger,
                      const char *request,
@@ -117,7 +104,7 @@ ledger_note_refusal (Ledger *ledger,
 
   if (!transaction_begin (ledger, &transaction, error) ||
       !ledger_check_open (ledger, request, error) ||
-      !refusal_is_noted (ledger, request, &noted, error))
+      !audit_has (ledger, request, "refused", &noted, error))
     return FALSE;
   if (!noted)
     {

@@ -119,6 +119,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Transaction, transaction_clear)
 /* audit_append: within a transaction; @details is (transfer full). */
 gboolean audit_append (
     Ledger *ledger, const char *source, const char *event, JsonTree *details, GError **error);
+/* audit_has: whether there is an entry of this event about @request. */
+gboolean audit_has (
+    Ledger *ledger, const char *request, const char *event, gboolean *out_has, GError **error);
 gboolean
 audit_head (Ledger *ledger, guint64 *out_seq, guint8 out_hash[PAE_DIGEST_SIZE], GError **error);
 /* audit_read_row: seq, entry, hash; NULL with reason ledger for a row of another shape. */

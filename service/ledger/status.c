@@ -63,14 +63,7 @@ status_read (Ledger *ledger, const char *request, LedgerStatus *out_status, GErr
 gboolean
 ledger_was_resolved (Ledger *ledger, const char *request, gboolean *out_resolved, GError **error)
 {
-  g_autoptr (sqlite3_stmt) query = NULL;
-
-  /* within a string a quotation mark is escaped, so that no detail looks like this */
-  query = query_new (ledger, error,
-                     "SELECT 1 FROM audit WHERE request = ? "
-                     "AND instr (CAST (entry AS TEXT), '\"event\":\"resolved\"') > 0",
-                     "s", request);
-  return query != NULL && query_next (ledger, query, out_resolved, error);
+  return audit_has (ledger, request, "resolved", out_resolved, error);
 }
 
 gboolean
