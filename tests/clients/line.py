@@ -30,6 +30,17 @@ def error_text(error):
     return " / ".join([f"{type(error).__name__}: {error}", *more])
 
 
+def tagged(tags, call):
+    """@call as a coroutine that has the wanted metadata in @tags meanwhile."""
+    async def with_meta(tool, arguments, meta):
+        tags.update(meta)
+        try:
+            return await call(tool, arguments)
+        finally:
+            tags.clear()
+    return with_meta
+
+
 async def serve(handlers):
     """Answers each command by the coroutine of that name, until there are no more."""
     loop = asyncio.get_running_loop()

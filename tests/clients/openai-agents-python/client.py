@@ -15,7 +15,7 @@ from agents.usage import Usage
 from openai.types.responses import (ResponseFunctionToolCall, ResponseOutputMessage,
                                     ResponseOutputText)
 
-from line import Start, serve
+from line import Start, serve, tagged
 
 
 ALWAYS = {"mail_send": "always", "test_pay": "always"}
@@ -62,13 +62,6 @@ async def main():
             model.wanted = (tool, arguments)
             return told(await Runner.run(agents[free], "go"))
 
-        async def tagged(tool, arguments, meta):
-            tags.update(meta)
-            try:
-                return await call(tool, arguments)
-            finally:
-                tags.clear()
-
         async def pause(tool, arguments):
             model.wanted = (tool, arguments)
             result = await Runner.run(agents[asking], "go")
@@ -90,7 +83,7 @@ async def main():
         async def rollback():
             return await resume(waiting[1])
 
-        await serve({"call": call, "tagged": tagged, "pause": pause, "resume": resume,
+        await serve({"call": call, "tagged": tagged(tags, call), "pause": pause, "resume": resume,
                      "rollback": rollback})
 
 

@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolC
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.toolsets import ApprovalRequiredToolset
 
-from line import Start, serve
+from line import Start, serve, tagged
 
 
 async def main():
@@ -43,13 +43,6 @@ async def main():
             wanted[:] = [tool, arguments]
             return told(await free.run("go"))
 
-        async def tagged(tool, arguments, meta):
-            tags.update(meta)
-            try:
-                return await call(tool, arguments)
-            finally:
-                tags.clear()
-
         async def pause(tool, arguments):
             wanted[:] = [tool, arguments]
             result = await asking.run("go")
@@ -76,7 +69,7 @@ async def main():
         async def rollback():
             return await go_on(waiting[0].all_messages(), True)
 
-        await serve({"call": call, "tagged": tagged, "pause": pause, "resume": resume,
+        await serve({"call": call, "tagged": tagged(tags, call), "pause": pause, "resume": resume,
                      "override": override, "rollback": rollback})
 
 
