@@ -54,18 +54,19 @@ class Hardware(unittest.TestCase):
         """A key with a PIN, for LEAD's hands alone."""
         key = security_key.PinKey(self.folder(), self.maker)
         self.addCleanup(key.unplug)
-        tool = os.path.join(os.environ["UNDERSIGN_BUILD"], "tests/card/key-tool")
-        subprocess.run([tool, key.path, PIN], check=True, timeout=60)
-        shutil.chown(key.path, LEAD)
-        os.chmod(key.path, 0o600)
+        key.give(LEAD, PIN)
         return key
 
     def enrol(self, key, *options):
         with person.Person(LEAD).terminal("passkey", "enrol", "--device", key.path,
                                           *options) as screen:
-            screen.wait_for(r"PIN of \S+ \(8 tries left\): ")
-            screen.line(PIN)
+            self.say_pin(screen)
             return screen.wait(), screen.text
+
+    @staticmethod
+    def say_pin(screen):
+        screen.wait_for(r"PIN of \S+ \(8 tries left\): ")
+        screen.line(PIN)
 
     def kinds(self):
         done = self.world.ctl("passkey", "list")
@@ -115,8 +116,7 @@ class Hardware(unittest.TestCase):
         with person.Person(LEAD).terminal("approve", "--device", other.path, "--device", key.path,
                                           request) as screen:
             self.sign(screen)
-            screen.wait_for(r"PIN of \S+ \(8 tries left\): ")
-            screen.line(PIN)
+            self.say_pin(screen)
             screen.wait_for("Touch the security key")
             self.assertEqual(screen.wait(), 0, screen.text)
             self.assertNotIn(PIN.encode(), screen.raw)

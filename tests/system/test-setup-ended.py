@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -39,10 +38,7 @@ class Ended(first_hour.FirstHour):
         cls.addClassCleanup(shutil.rmtree, folder)
         key = security_key.PinKey(folder, security_key.Maker(folder))
         cls.addClassCleanup(key.unplug)
-        tool = os.path.join(os.environ["UNDERSIGN_BUILD"], "tests/card/key-tool")
-        subprocess.run([tool, key.path, PIN], check=True, timeout=60)
-        shutil.chown(key.path, first_hour.LEAD)
-        os.chmod(key.path, 0o600)
+        key.give(first_hour.LEAD, PIN)
         return key
 
     def touch(self, *arguments, request=None):

@@ -6,6 +6,7 @@ The authenticators behind them are other people's, see tests/authenticator.
 """
 
 import os
+import shutil
 import subprocess
 import tempfile
 import termios
@@ -72,6 +73,13 @@ class PinKey(SecurityKey):
     def command(self):
         return [os.path.join(AUTHENTICATORS, "pin"), os.path.join(self.folder, "state"),
                 self.maker.leaf, self.maker.key, self.button]
+
+    def give(self, user, pin):
+        """Sets its @pin, and puts it into the hands of @user alone."""
+        tool = os.path.join(os.environ["UNDERSIGN_BUILD"], "tests/card/key-tool")
+        subprocess.run([tool, self.path, pin], check=True, timeout=60)
+        shutil.chown(self.path, user)
+        os.chmod(self.path, 0o600)
 
 
 class UvKey(SecurityKey):
