@@ -20,39 +20,14 @@ gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib  # noqa: E402
 
 from undersign_test import bus as raw  # noqa: E402
-from undersign_test import private_bus, tap, world  # noqa: E402
+from undersign_test import private_bus, systemd, tap, world  # noqa: E402
 
 NAME, PATH = "org.undersign1.Launcher", "/org/undersign1/Launcher"
 POLKIT, POLKIT_PATH = "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority"
-SYSTEMD, SYSTEMD_PATH = "org.freedesktop.systemd1", "/org/freedesktop/systemd1"
-INTERFACES = Gio.DBusNodeInfo.new_for_xml("""<node>
-  <interface name="org.freedesktop.systemd1.Manager">
-    <method name="Subscribe"/>
-    <method name="StartTransientUnit">
-      <arg type="s" direction="in"/><arg type="s" direction="in"/>
-      <arg type="a(sv)" direction="in"/><arg type="a(sa(sv))" direction="in"/>
-      <arg type="o" direction="out"/>
-    </method>
-    <method name="StopUnit">
-      <arg type="s" direction="in"/><arg type="s" direction="in"/>
-      <arg type="o" direction="out"/>
-    </method>
-    <method name="UnrefUnit"><arg type="s" direction="in"/></method>
-    <signal name="JobRemoved">
-      <arg type="u"/><arg type="o"/><arg type="s"/><arg type="s"/>
-    </signal>
-  </interface>
-  <interface name="org.freedesktop.systemd1.Unit">
-    <property name="ActiveState" type="s" access="read"/>
-  </interface>
-</node>""").interfaces
-MANAGER, UNIT = INTERFACES
+SYSTEMD, SYSTEMD_PATH = systemd.NAME, systemd.PATH
+MANAGER, UNIT, _ = systemd.INTERFACES.interfaces
 AGENT = "[Agent]\nSummary=A test\nUser=games\nOwner={owner}\n"
 DAEMON = sys.argv[1]
-
-
-def unit_path(unit):
-    return f"{SYSTEMD_PATH}/unit/" + "".join(c if c.isalnum() else f"_{ord(c):02x}" for c in unit)
 
 
 def connect(address):
@@ -92,7 +67,7 @@ class Systemd(threading.Thread):
         unit = body.get_child_value(0).get_string() if member != "Subscribe" else ""
         if member == "StartTransientUnit":
             self.states[unit] = "activating"
-            self.bus.register_object(unit_path(unit), UNIT, None, self.get, None)
+            self.bus.register_object(systemd.unit_path(unit), UNIT, None, self.get, None)
         self.calls.append((member, unit))
         if member in self.errors:
             invocation.return_dbus_error(self.errors.pop(member), "as the test has it")
@@ -104,12 +79,12 @@ class Systemd(threading.Thread):
 
     def get(self, _bus, _sender, path, _interface, _key):
         return GLib.Variant("s", next(state for unit, state in self.states.items()
-                                      if unit_path(unit) == path))
+                                      if systemd.unit_path(unit) == path))
 
     def turns(self, unit, state):
         """And says so."""
         self.states[unit] = state
-        self.bus.emit_signal(None, unit_path(unit), "org.freedesktop.DBus.Properties",
+        self.bus.emit_signal(None, systemd.unit_path(unit), "org.freedesktop.DBus.Properties",
                              "PropertiesChanged",
                              GLib.Variant("(sa{sv}as)", (f"{SYSTEMD}.Unit", {}, [])))
 

@@ -36,6 +36,9 @@ INTERFACES = Gio.DBusNodeInfo.new_for_xml("""<node>
       <arg type="o" direction="out"/>
     </method>
     <method name="UnrefUnit"><arg type="s" direction="in"/></method>
+    <signal name="JobRemoved">
+      <arg type="u"/><arg type="o"/><arg type="s"/><arg type="s"/>
+    </signal>
   </interface>
   <interface name="org.freedesktop.systemd1.Unit">
     <property name="ActiveState" type="s" access="read"/>
