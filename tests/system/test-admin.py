@@ -12,26 +12,13 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
 from undersign_test import bus, people, tap, units, world  # noqa: E402
+from undersign_test.denial import admin_calls  # noqa: E402
 
 RULE = """polkit.addRule(function (action, subject) {
   if (action.id == "org.undersign1.%s" && subject.user == "%s")
     return polkit.Result.YES;
 });
 """
-CALLS = {
-    "BeginEnroll": ("(sa{sv})", ("hr.jones", {"kind": ("s", "software"), "label": ("s", "x")})),
-    "ListPasskeys": (None, None),
-    "RevokePasskey": ("(ay)", (b"\1",)),
-    "RemoveCredential": ("(ss)", ("null", "x")),
-    "ReloadPolicy": (None, None),
-    "Halt": ("(s)", ("x",)),
-    "Resume": ("(s)", ("x",)),
-    "Resolve": ("(sss)", ("0" * 32, "done", "x")),
-    "ReadAudit": ("(tu)", (1, 1)),
-    "GetCheckpoint": (None, None),
-    "PruneAudit": ("(s)", ("2026-01-01T00:00:00Z",)),
-    "Status": (None, None),
-}
 
 
 def ctl(*arguments, user="root", text=""):
@@ -64,7 +51,7 @@ class Admin(unittest.TestCase):
     def test_people_and_agents_are_denied(self):
         for user in ("alice", "hr.jones", "agent-offboarding", "nobody"):
             with bus.Peer(user) as peer:
-                for member, (signature, value) in CALLS.items():
+                for member, (signature, value) in admin_calls("hr.jones", ("null", "x")).items():
                     error = peer.error(bus.ADMIN, member, signature, value, path=bus.PATH + "/Admin")
                     self.assertEqual((error.name, error.reason),
                                      (bus.ERROR + "Refused", "denied-by-rule"), f"{user} {member}")

@@ -14,7 +14,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
 from undersign_test import bus, crash, policy, tap, world  # noqa: E402
-from undersign_test.denial import AGENT, KIM, LEAD, OTHER, OWNER, Denial  # noqa: E402
+from undersign_test.denial import (  # noqa: E402
+    AGENT, KIM, LEAD, OTHER, OWNER, Denial, admin_calls)
 
 TARGET = {"target": "x"}
 SANITIZED = crash.sanitized()
@@ -51,22 +52,6 @@ def agent_calls(run):
         "ListRequests": (None, None),
         "Submit": ("(ssa{sv}a{sv})", (run, "test.rehearse", {"target": ("s", "x")}, {})),
     }
-
-
-ADMIN_CALLS = {
-    "BeginEnroll": ("(sa{sv})", (AGENT, {"kind": ("s", "software"), "label": ("s", "x")})),
-    "ListPasskeys": (None, None),
-    "RevokePasskey": ("(ay)", (b"\1",)),
-    "RemoveCredential": ("(ss)", ("mail", "work-smtp")),
-    "ReloadPolicy": (None, None),
-    "Halt": ("(s)", ("x",)),
-    "Resume": ("(s)", ("x",)),
-    "Resolve": ("(sss)", ("0" * 32, "done", "x")),
-    "ReadAudit": ("(tu)", (1, 1)),
-    "GetCheckpoint": (None, None),
-    "PruneAudit": ("(s)", ("2026-01-01T00:00:00Z",)),
-    "Status": (None, None),
-}
 
 
 class Roles(Denial):
@@ -165,8 +150,9 @@ class Roles(Denial):
             self.assertEqual((error.name, error.reason), (bus.ERROR + "Refused", "agent-uid"), user)
 
     def test_admin(self):
+        calls = admin_calls(AGENT, ("mail", "work-smtp"))
         for user in (AGENT, OTHER, "nobody"):
-            self.all_refused(user, bus.ADMIN, ADMIN_CALLS, "Refused", ROOT + "/Admin")
+            self.all_refused(user, bus.ADMIN, calls, "Refused", ROOT + "/Admin")
             error = self.peer(user).error(bus.ADMIN, "SetCredential", "(ssh)",
                                           ("mail", "work-smtp", 0), path=ROOT + "/Admin",
                                           files=[bus.File(b"secret")])

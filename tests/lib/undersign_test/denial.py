@@ -82,6 +82,24 @@ ACTIONS = {**policy.ACTIONS, "test.rehearse": policy.REHEARSE + FIXED,
            "test.twice": policy.REHEARSE}
 
 
+def admin_calls(user, credential):
+    """Every member of the administrator's, but for those that carry a file or end an enrolment."""
+    return {
+        "BeginEnroll": ("(sa{sv})", (user, {"kind": ("s", "software"), "label": ("s", "x")})),
+        "ListPasskeys": (None, None),
+        "RevokePasskey": ("(ay)", (b"\1",)),
+        "RemoveCredential": ("(ss)", credential),
+        "ReloadPolicy": (None, None),
+        "Halt": ("(s)", ("x",)),
+        "Resume": ("(s)", ("x",)),
+        "Resolve": ("(sss)", ("0" * 32, "done", "x")),
+        "ReadAudit": ("(tu)", (1, 1)),
+        "GetCheckpoint": (None, None),
+        "PruneAudit": ("(s)", ("2026-01-01T00:00:00Z",)),
+        "Status": (None, None),
+    }
+
+
 class Denial(unittest.TestCase):
     """One world for all tests of a class."""
 
