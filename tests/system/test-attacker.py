@@ -22,6 +22,18 @@ def hang_up(connections):
         connection.close()
 
 
+def of_no_use(user):
+    """How a call ends whose form is wrong: who may make it is told so, and others perhaps of themselves."""
+    may = {bus.AGENT: (AGENT, OTHER), bus.APPROVER: (LEAD, OWNER), bus.REQUEST: (AGENT,)}
+
+    def names(call):
+        if call.interface in MECHANISMS or (
+                user in may.get(call.interface, ()) and call.member != "OpenRunFor"):
+            return ("InvalidArgument",)
+        return ("InvalidArgument", "NotAgent", "NotApprover", "NotFound")
+    return names
+
+
 class Messages(Attacker):
     def test_signatures(self):
         """Every method, every wrong signature, every role."""
@@ -29,16 +41,8 @@ class Messages(Attacker):
         calls = [self.call(interface, member, wrong, wire.body_of(wrong, [
             simple(kind) for kind in bus.split(wrong)]))
                  for interface, member, right in MEMBERS for wrong in wrong_signatures(right)]
-        may = {bus.AGENT: (AGENT, OTHER), bus.APPROVER: (LEAD, OWNER), bus.REQUEST: (AGENT,)}
         for user in ROLES:
-            def names(call, user=user):
-                if call.interface in MECHANISMS:
-                    return ("InvalidArgument",)
-                if user in may.get(call.interface, ()) and call.member != "OpenRunFor":
-                    return ("InvalidArgument",)
-                return ("InvalidArgument", "NotAgent", "NotApprover", "NotFound")
-
-            self.attack(user, calls, names)
+            self.attack(user, calls, of_no_use(user))
         print(f"# {len(calls)} calls for each of {len(ROLES)} roles", flush=True)
         self.assert_state(self.request, "pending")
 
@@ -195,6 +199,8 @@ class Messages(Attacker):
                 os.open("/proc/self/mem", os.O_RDONLY), os.eventfd(0)]
 
     def test_files(self):
+        """Descriptors that are no files, to who takes some, and any to who takes none or fewer."""
+        self.request = self.pending(TARGET)
         files = self.descriptors()
         for fd in files:
             self.addCleanup(os.close, fd)
@@ -214,8 +220,13 @@ class Messages(Attacker):
             submit([("a", 0xffffffff)], files[:1]), submit(paper * 17, files[:1]),
             *(submit(paper, [fd]) for fd in files),
             submit([("a", at) for at in range(len(files))], files)], ("InvalidArgument",))
-        self.attack(AGENT, [self.call(bus.AGENT, "ListRequests", files=files[:1]),
-                            self.call(bus.AGENT, "GetInfo", files=files)], ("InvalidArgument",))
+        # One for who takes none; and as many as nobody takes but Submit().
+        calls = [self.call(interface, member, right, wire.body_of(right, [
+            simple(kind) for kind in bus.split(right)]), files=given)
+                 for interface, member, right in MEMBERS if member != "Submit"
+                 for given in (files[:1], files) if given == files or interface not in MECHANISMS]
+        for user in ROLES:
+            self.attack(user, calls, of_no_use(user))
         calls = [secret(0, ()), secret(1, files[:1]), secret(0x7fffffff, files[:1]),
                  secret(0, files[:2]), *(secret(0, [fd]) for fd in files[1:])]
         self.attack("root", calls, ("InvalidArgument",))
@@ -224,6 +235,7 @@ class Messages(Attacker):
         with wire.connect(AGENT)[0] as connection:
             answer = connection.ask(submit(paper, files[:1] * 17))
             self.assertIn(answer.name, (None, bus.ERROR + "InvalidArgument"), answer)
+        self.assert_state(self.request, "pending")
 
     # --- half a conversation ---
 
