@@ -37,7 +37,8 @@ KEPT = 500 + cycles.WINDOW
 
 class Load(Attacker):
     def good_calls(self, request):
-        """One call of each member that may change nothing here, right in its form."""
+        """One call of each member that may change nothing here, where no systemd starts what is launched,
+        right in its form."""
         about = wire.body_of("o", (request,))
         return [
             self.call(bus.AGENT, "GetInfo"), self.call(bus.AGENT, "ListActions"),
@@ -59,7 +60,7 @@ class Load(Attacker):
             self.call(bus.REQUEST, "Watch", path=request),
             self.call(bus.ADMIN, "Status"), self.call(bus.ADMIN, "ListPasskeys"),
             self.call(bus.ADMIN, "ReadAudit", "tu", wire.body_of("tu", (1, 10))),
-            self.call(bus.ADMIN, "GetCheckpoint")]
+            self.call(bus.ADMIN, "GetCheckpoint"), *self.launcher_calls("0" * 16)[:3]]
 
     def admin_calls(self):
         return [self.call(interface, member, right, wire.body_of(right, [
@@ -73,7 +74,7 @@ class Load(Attacker):
         request = self.pending(TARGET)
         self.addCleanup(self.withdraw_all)
         calls = self.good_calls(request)
-        for user in (AGENT, LEAD, "root"):
+        for user in (AGENT, LEAD, OWNER, "root"):
             for _ in range(3):
                 for call, connection in zip(calls, wire.connect(user, len(calls))):
                     with connection:
