@@ -37,10 +37,10 @@ class Lint(unittest.TestCase):
                          ["cases.json: O-1 is missing"])
 
     def test_a_case_without_a_test(self):
-        for entry in ({"case": "x"}, {"case": "x", "tests": []}, {"case": "", "later": "x"},
-                      {"case": "x", "later": ""}, {"case": "x", "later": "y", "tests": ["mail:/mail/delivered"]}):
+        for entry in ({"case": "x"}, {"case": "x", "tests": []}, {"case": "", "none": "x"},
+                      {"case": "x", "none": ""}, {"case": "x", "none": "y", "tests": ["mail:/mail/delivered"]}):
             self.assertEqual(self.faults(lambda cases, entry=entry: cases.update({"O-1": entry})),
-                             ["cases.json: O-1 needs a case, and either tests or later"])
+                             ["cases.json: O-1 needs a case, and either tests or none"])
 
     def test_a_test_that_is_not_there(self):
         for name, fault in (

@@ -34,7 +34,6 @@ ARROWS = {
     "service/launcher": INNER + ["service/mechanism"],
     "service/ctl": INNER,
     "module/executor": ["service/abi"],
-    "module/judge": ["service/abi"],
     "module/card/tty": ["dbus", "service/base", "service/record", "service/receipt",
                         "module/card"],
     "module/card": ["dbus", "service/base", "service/record"],
@@ -46,7 +45,7 @@ ARROWS = {
     "tests": [""],
 }
 # Each folder below these is a part of its own: one module never includes another.
-APART = ["module/executor", "module/judge"]
+APART = ["module/executor"]
 
 GENERATED = ["config.h"]       # and what gdbus-codegen makes of an interface's XML
 FOREIGN = ["tests/vectors", "tests/fuzz/corpus", "LICENSES"]

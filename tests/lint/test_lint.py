@@ -45,7 +45,6 @@ ALLOWED = {
     "service/ctl": "service/ctl/ service/ledger/ service/policy/ service/passkey/ "
                    "service/record/ service/base/ dbus/",
     "module/executor/mail": "module/executor/mail/ service/abi/",
-    "module/judge/command": "service/abi/",
     "module/card/key": "module/card/ service/record/ service/base/ dbus/",
     "agentlib/lib": "agentlib/lib/ dbus/",
     "agentlib/cli": "agentlib/cli/ agentlib/lib/ dbus/",
