@@ -117,8 +117,13 @@ class Files(unittest.TestCase):
                               {"name": "p / s:b", "result": "OK"})
         self.assertEqual(found, [[("a", "failed", "TIMEOUT")], [("b", "passed", "OK")]])
 
+    def test_what_a_skip_without_tap_says(self):
+        found = self.read_log({"name": "a", "stdout": "one\nwhy\n", "result": "SKIP"},
+                              {"name": "b", "stderr": "why\n", "result": "SKIP"})
+        self.assertEqual(found, [[("a", "skipped", "why")], [("b", "skipped", "why")]])
+
     def test_a_skip_must_be_listed(self):
-        tally = results.Tally(self.write("# why\nsuite a-* because\n"))
+        tally = results.Tally(self.write("# why\nsuite a-* [*] because\n"))
         tally.add("suite", "a b", results.SKIPPED)
         tally.add("suite", "b", results.SKIPPED)
         tally.add("other", "a b", results.SKIPPED)
@@ -132,14 +137,14 @@ class Files(unittest.TestCase):
         self.assertTrue(tally.fails("suite", [(results.WHOLE, results.SKIPPED, "it is late")]))
 
     def test_the_report_names_what_was_skipped(self):
-        tally = results.Tally(self.write("suite * because\nother * because\n"))
+        tally = results.Tally(self.write("suite * [*] because\nother * [*] because\n"))
         tally.add("other", "a", results.SKIPPED, "no room")
         tally.add("suite", results.WHOLE, results.SKIPPED, "forbidden")
         self.assertEqual(list(tally.not_run()), ["NOT RUN AT ALL: suite: forbidden",
                                                  "skipped: other: a: no room"])
 
     def test_a_skip_list_needs_reasons(self):
-        for line in ("suite test\n", "suite test [it says]\n"):
+        for line in ("suite test\n", "suite test because\n", "suite test [it says]\n"):
             with self.assertRaises(SystemExit):
                 results.Tally(self.write(line))
 

@@ -14,8 +14,8 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 _RESULT = re.compile(r"(not )?ok\b(?:\s+\d+)?(?:\s+-)?\s*(.*)")
 _SKIP = re.compile(r"(.*?)\s*#\s*SKIP\b\s*(.*)", re.IGNORECASE)
-# Suite, test, in brackets what the skip itself has to say where not anything will do, and why.
-_SKIP_LINE = re.compile(r"(\S+)\s+(\S+)\s+(?:\[([^]]+)\]\s+)?[^\s\[].*")
+# Suite, test, in brackets what the skip itself has to say, and why.
+_SKIP_LINE = re.compile(r"(\S+)\s+(\S+)\s+\[([^]]+)\]\s+\S.*")
 WHOLE = "the whole suite"
 _PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.IGNORECASE)
 
@@ -65,7 +65,8 @@ def read_meson_log(path):
                     results.append(("exit", FAILED, result))
             else:
                 outcome = {"OK": PASSED, "SKIP": SKIPPED}.get(result, FAILED)
-                results = [(name, outcome, result)]
+                said = (stdout + (entry.get("stderr") or "")).strip().rpartition("\n")[2]
+                results = [(name, outcome, said if outcome == SKIPPED else result)]
             yield name, results, entry
 
 
@@ -88,8 +89,8 @@ class Tally:
                     continue
                 match = _SKIP_LINE.fullmatch(line.strip())
                 if not match:
-                    raise SystemExit(f"{path}:{number}: needs suite, test and why")
-                allowed.append(match.groups(default="*"))
+                    raise SystemExit(f"{path}:{number}: needs suite, test, [what it says] and why")
+                allowed.append(match.groups())
         return allowed
 
     def add(self, suite, name, outcome, note=""):
