@@ -226,8 +226,8 @@ const char *us_status_get_expires (const UsStatus *status);
  * us_status_get_reason:
  * @status: a status
  *
- * Returns: (transfer none) (nullable): of a denial the person's word, of a refusal "REASON: text";
- *   else %NULL
+ * Returns: (transfer none) (nullable): of a denial the person's word, of a refusal "REASON: text",
+ *   else ""; %NULL where the service did not say
  */
 const char *us_status_get_reason (const UsStatus *status);
 
@@ -235,7 +235,8 @@ const char *us_status_get_reason (const UsStatus *status);
  * us_status_get_result:
  * @status: a status
  *
- * Returns: (transfer none) (nullable): what the module said, which is untrusted text; %NULL before
+ * Returns: (transfer none) (nullable): what the module or who resolved it said, which is untrusted
+ *   text; "" before; %NULL where the service did not say
  */
 const char *us_status_get_result (const UsStatus *status);
 

@@ -515,8 +515,8 @@ UsStatus *us_client_wait_finish (UsClient *client, GAsyncResult *result, GError 
  * @cancellable: (nullable): a cancellable
  * @error: return location
  *
- * Takes a request back. Where it was handed over or has ended that is %US_ERROR_WRONG_STATE with
- * reason too-late.
+ * Takes a request back; withdrawing what was withdrawn is no error. Where it was handed over, or
+ * has ended otherwise, that is %US_ERROR_WRONG_STATE with reason too-late.
  *
  * Errors: %US_ERROR_NOT_FOUND (no such request, or not the caller's: told alike).
  *

@@ -3,8 +3,9 @@
 """libundersign-1 as it is installed: each worked example, in its language, against the real service.
 
 The examples are compiled and run by the agent's user from where they are installed; a person reads
-the card at a terminal.  send-report.pl speaks D-Bus without the library.  And what the commands print
-for other programs is held against the page that describes it.
+the card at a terminal.  send-report.pl speaks D-Bus without the library.  In each language that reads
+the library's description, every function is called.  And what the commands print for other programs is
+held against the page that describes it.
 """
 
 import json
@@ -13,6 +14,7 @@ import pwd
 import subprocess
 import sys
 import unittest
+from xml.etree import ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 
@@ -26,32 +28,24 @@ Credential=work-smtp
 Server=smtp.example.com:587
 From=offboarding@example.com
 """, f"Module=null\nMarker={policy.MARKER}\n")
-# Who starts an agent, then the agent itself: the run's id, or why there is none.
-START = """
-import gi
-import sys
-gi.require_version("Undersign", "1")
-from gi.repository import GLib, Undersign
-client, loop, label = Undersign.Client.new(), GLib.MainLoop(), sys.argv[1]
-def done(source, result):
-    try:
-        print(source.open_run_for_finish(result))
-    except GLib.Error as error:
-        print(error.message)
-    loop.quit()
-if len(sys.argv) == 2:
-    print(client.open_run(label, None, None))
-else:
-    client.open_run_for_async(sys.argv[2], label, None, None, done)
-    loop.run()
-    try:
-        print(client.open_run_for(sys.argv[2], label, None, None))
-    except GLib.Error as error:
-        print(error.message)
+# An argument for each add_ of a submission.
+EACH = policy.REHEARSE + """
+[Argument quiet]
+Label=Quiet
+Type=boolean
+
+[Argument names]
+Label=Names
+Type=line-list
+
+[Argument letter]
+Label=Letter
+Type=file
+Required=yes
 """
 RULES = {"mail": """[Rule mail]
 Agents=offboarding
-Actions=mail.send
+Actions=mail.send test.each
 Decision=ask
 Approvers=@it-leads
 Passkeys=software
@@ -74,12 +68,33 @@ if not SANITIZED:
     INTERPRETED["javascript"] = ["/usr/bin/gjs", f"{EXAMPLES}/send-report.js"]
 
 
+def calls(name):
+    """The script's text: the agent may not be able to read the file."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../agentlib", name),
+              encoding="utf-8") as file:
+        return file.read()
+
+
+CALLS = {} if SANITIZED else {"python": ["/usr/bin/python3", "-Bc", calls("calls.py")],
+                              "javascript": ["/usr/bin/gjs", "-c", calls("calls.js")]}
+
+
+def functions():
+    """Those that the library's description has of each type, but what a language does by itself."""
+    core = "{http://www.gtk.org/introspection/core/1.0}"
+    types = ElementTree.parse("/usr/share/gir-1.0/Undersign-1.gir").getroot().find(f"{core}namespace")
+    found = {f"{kind.get('name')}.{one.get('name')}" for kind in types for one in kind
+             if kind.tag in (f"{core}class", f"{core}record")
+             and one.tag in (f"{core}constructor", f"{core}method", f"{core}function")}
+    return found - {"Status.ref", "Status.unref"}
+
+
 class Library(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        policy.write(actions={"mail.send": MAIL}, rules=RULES)
+        policy.write(actions={"mail.send": MAIL, "test.each": EACH}, rules=RULES)
         with open(f"{policy.FOLDER}/undersign.conf", "w", encoding="utf-8") as file:
-            file.write("[Limits]\nDenials=0\n")  # the third would pause the agent
+            file.write("[Limits]\nDenials=0\nSubmitsPerMinute=600\n")  # the third would pause the agent
         cls.world = world.World()
         cls.world.start()
         cls.addClassCleanup(cls.world.check_logs)
@@ -168,25 +183,106 @@ class Library(unittest.TestCase):
                               "monthly-report", "It is the end of the month."):
                     self.assertIn(shown, cards[0])
 
-    # --- who starts an agent ---
+    # --- every function, where a language has the library's description ---
 
-    def started(self, user, *words):
-        """What START prints, run as @user."""
-        done = people.run_as(user, ["/usr/bin/python3", "-Bc", START, *words])
+    def call(self, user, language, *words):
+        """What the script of that language printed, run as @user: (a call, what came of either form)."""
+        done = people.run_as(user, [*CALLS[language], *words])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout.splitlines()
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        called = lines.pop()
+        self.assertEqual(called.pop(0), "called")
+        return iter(lines), set(called)
+
+    def gave(self, lines, call, fields=None):
+        """What the next of @lines, a @call, gave in either form; of a status its @fields alone."""
+        name, *found = next(lines)
+        self.assertEqual(name, call)
+        if fields is None:
+            return found
+        return [[status[f"get_{field}"] for field in fields.split()] for status in found]
+
+    def assert_told(self, lines):
+        """What an agent is told of itself and its actions."""
+        for info in self.gave(lines, "get_info"):
+            self.assertEqual((info["agent"], info["owner"], info["parts"], info["paused"]),
+                             ("offboarding", OWNER, ["main", "licences"], False))
+        for actions in self.gave(lines, "list_actions"):
+            self.assertEqual(set(actions), {"mail.send", "test.each"})
+            self.assertEqual(actions["test.each"]["effect"], "irreversible")
+        for action in self.gave(lines, "describe_action"):
+            self.assertEqual({one["name"]: one["signature"] for one in action["arguments"]},
+                             {"target": "s", "note": "s", "quiet": "b", "names": "as", "letter": "(sh)",
+                              "paper": "a(sh)"})
+
+    def submitted(self, lines):
+        found = self.gave(lines, "submit")
+        self.assertEqual([state for _, state in found], ["pending"] * 2)
+        return [request for request, _ in found]
+
+    def assert_asked(self, lines, run):
+        """What became of all that was asked for, in an order that calls.py has; what waits still."""
+        self.assertEqual(self.gave(lines, "open_run"), [run] * 2)
+        runs = self.gave(lines, "open_run")
+        self.assertEqual(len({run, *runs}), 3)
+        first = self.submitted(lines)
+        self.assertEqual(self.gave(lines, "get_state", "state executed action run made_here successor"),
+                         [["pending", "no", "test.each", run, True, None] for run in runs])
+        self.assertEqual(self.gave(lines, "wait", "state executed watchers needed answers reason result"),
+                         [["pending", "no", 1, 1, 0, "", ""]] * 2)
+        second = self.submitted(lines)
+        self.assertEqual(self.gave(lines, "get_state", "state executed successor"),
+                         [["superseded", "no", request] for request in second])
+        for _ in ("withdrawn", "once more"):
+            self.assertEqual(self.gave(lines, "withdraw"), [True] * 2)
+        for error in self.gave(lines, "withdraw"):
+            self.assertTrue(error.startswith("too-late: "), error)
+        self.assertEqual(self.gave(lines, "wait", "state executed supersedes"),
+                         [["withdrawn", "no", request] for request in first])
+        third = self.submitted(lines)
+        self.assertEqual(self.gave(lines, "leave"), [True] * 2)
+        self.assertEqual(self.gave(lines, "get_state", "state executed"), [["withdrawn", "no"]] * 2)
+        left = self.submitted(lines)
+        self.assertEqual(self.gave(lines, "close_run"), [True] * 2)
+        for error in self.gave(lines, "submit"):
+            self.assertTrue(error.startswith("not-found: "), error)
+        states = ["superseded"] * 2 + ["withdrawn"] * 4 + ["pending"] * 2
+        listed = [[request, "test.each", state]
+                  for request, state in zip(first + second + third + left, states)]
+        for found in self.gave(lines, "list_requests"):
+            self.assertEqual(found[:8], listed[::-1])
+        return left
+
+    def test_every_call(self):
+        for language in CALLS:
+            with self.subTest(language):
+                before, label = policy.executed(), f"calls-{language}"
+                started, called = self.call(OWNER, language, "start", label, "offboarding")
+                runs = self.gave(started, "open_run_for")
+                self.assertRegex(runs[0], r"^[0-9a-f]{32}$")
+                self.assertEqual(runs, runs[:1] * 2)
+                lines, more = self.call(AGENT, language, "ask", label, self.report, "test.each")
+                self.assertEqual(functions() - called - more, set())
+                self.assert_told(lines)
+                for request in self.assert_asked(lines, runs[0]):
+                    self.assert_waits(person.request_id(request))
+                self.assertEqual(policy.executed(), before)
+
+    def assert_waits(self, request):
+        """A person sees all of it, and the agent takes it back."""
+        card = self.lead.run("show", request)
+        for shown in ("Target +söme target", "Quiet +yes", r"Names +name-one\s+name-two",
+                      'Letter +"report.pdf"', 'Papers +1: "report.pdf"', "It is due."):
+            self.assertRegex(card.stdout, shown, card.stderr)
+        self.assertEqual(person.Agent(AGENT).json("withdraw", request)[0], 0)
 
     def test_run_for_an_agent(self):
-        """Its owner opens it, and it is the agent's; nobody else's, and not of another agent."""
-        if SANITIZED:
-            return
-        runs = self.started(OWNER, "ticket-9", "offboarding")
-        self.assertRegex(runs[0], r"^[0-9a-f]{32}$")
-        self.assertEqual(runs, runs[:1] * 2)
-        self.assertEqual(self.started(AGENT, "ticket-9"), runs[:1])
-        for user, agent in (("alice", "offboarding"), (OWNER, "no-such-agent")):
-            for line in self.started(user, "ticket-9", agent):
-                self.assertTrue(line.startswith("not-found: "), line)
+        """Only its owner opens it: nobody else, and not of an agent that is none."""
+        for language in CALLS:
+            for user, agent in (("alice", "offboarding"), (OWNER, "no-such-agent")):
+                lines, _ = self.call(user, language, "start", "ticket-9", agent)
+                for line in self.gave(lines, "open_run_for"):
+                    self.assertTrue(line.startswith("not-found: "), line)
 
     # --- what the commands print ---
 
