@@ -4,7 +4,8 @@
 
 One service, and its log in the order of the tests: some answers that came ten minutes after they
 were asked for, some that came at once (the clocks are the test's), then what is taken elsewhere, and
-in the end what is no longer kept here.  A log that differs in one character is none, at each line.
+in the end what is no longer kept here.  A log that differs in one character is none, at each line.  Of each file that is verified, what was written from
+undersign-receipt(7) alone, tests/vectors/independent, says the same.
 """
 
 import json
@@ -17,7 +18,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../vectors")]
 
-from independent import digests, json_text  # noqa: E402: found by the path above
+from independent import audit, digests, json_text, refusal  # noqa: E402: found by the path above
 from undersign_test import crashbus, tap  # noqa: E402
 from undersign_test.crash import KIM, LEAD  # noqa: E402
 
@@ -93,6 +94,27 @@ class Evidence(unittest.TestCase):
                               text=True, check=False, timeout=120)
         self.assertEqual((done.returncode, done.stdout), (REFUSED, ""), (words, done.stderr))
         self.assertRegex(done.stderr, rf"^undersignctl: {reason}: ", words)
+        if "--file" in words:
+            with self.assertRaises(refusal.Refused) as raised:
+                self.independent(*words)
+            self.assertRegex(raised.exception.reason, f"^{reason}$", words)
+
+    @staticmethod
+    def independent(*words):
+        """The log that these files are by an implementation that shares nothing with ours."""
+        given = {"--file": [], "--against": [], "--key": []}
+        for option, value in zip(words[::2], words[1::2]):
+            given[option].append(value)
+        exports, against = ([b"".join(lines_of(path)) for path in given[option]]
+                            for option in ("--file", "--against"))
+        return audit.verify_log(exports, against, given["--key"])
+
+    def verified(self, *words):
+        """What is said of files that both implementations take."""
+        found = json.loads(self.ctl("audit", "verify", "--json", *words))
+        log = self.independent(*words)
+        self.assertEqual(found["head"], log.hashes[log.last])
+        return found
 
     def file_refused(self, reason, lines, *words):
         with open(f"{FOLDER}/changed", "wb") as file:
@@ -125,8 +147,7 @@ class Evidence(unittest.TestCase):
         self.keep(BEFORE, "checkpoint")
         self.keep(OLD, "export")
         lines = lines_of(OLD)
-        found = json.loads(self.ctl("audit", "verify", "--json", "--file", OLD, "--against", BEFORE,
-                                    "--key", self.host_key()))
+        found = self.verified("--file", OLD, "--against", BEFORE, "--key", self.host_key())
         self.assertEqual((found["valid"], found["entries"]), (True, str(len(lines) - 1)))
         self.assertEqual([(one["key"], one["key-given"]) for one in found["checkpoints"]],
                          [(self.host_key(), True)] * 2)
@@ -149,7 +170,7 @@ class Evidence(unittest.TestCase):
         # whoever writes a log anew can do all but sign it
         self.file_refused("checkpoint", forged(lines[:-1]) + lines[-1:])
         self.file_refused("checkpoint", forged(lines[:-1]), "--against", BEFORE)
-        self.ctl("audit", "verify", "--file", f"{FOLDER}/changed")
+        self.verified("--file", f"{FOLDER}/changed")
 
     def test_5_what_is_pruned_can_still_be_verified(self):
         self.ctl("audit", "verify", "--against", BEFORE, "--key", self.host_key())
@@ -169,8 +190,7 @@ class Evidence(unittest.TestCase):
         self.assertEqual(int(found["entries"]), int(here["entries"]) - int(removed) + 1)
         # both exports are one log; one alone, from another place, is not what was pruned
         self.keep(NEW, "export")
-        self.ctl("audit", "verify", "--file", OLD, "--file", NEW, "--against", BEFORE,
-                 "--key", self.host_key())
+        self.verified("--file", OLD, "--file", NEW, "--against", BEFORE, "--key", self.host_key())
         self.refused("chain", "--file", NEW, "--file", OLD)
         self.file_refused("chain", lines_of(OLD)[:-2], "--file", NEW)
         self.file_refused("chain", lines_of(NEW)[1:])
@@ -188,8 +208,7 @@ class Evidence(unittest.TestCase):
         self.refused("pruned", "--against", early)
         last = f"{FOLDER}/last"
         self.keep(last, "export")
-        self.ctl("audit", "verify", "--file", NEW, "--file", last, "--against", early,
-                 "--key", self.host_key())
+        self.verified("--file", NEW, "--file", last, "--against", early, "--key", self.host_key())
 
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds the vectors of record/ against an implementation of its own.
 
-This program and the package beside it, independent/, were written from undersign-record(7) alone,
-without a look at the source of Undersign or at what computes the vectors; independent/evidence.py
-follows undersign-receipt(7), shares no code with the service, and is by the author of the service's
-reader. It needs Python's standard library, the package cryptography and version 15.0.0 of the
+This program and the package beside it, independent/, were written from undersign-record(7) and
+undersign-receipt(7) alone, without a look at the source of Undersign or at what computes the
+vectors. It needs Python's standard library, the package cryptography and version 15.0.0 of the
 Unicode Character Database.
 
 It prints a line for each mismatch and says at the end how many vectors passed. It fails on any

@@ -1,30 +1,43 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""undersign-receipt(7): keys, what the host key has signed, the audit log, and receipts."""
-import re
+"""undersign-receipt(7): THE RECEIPT, verified in the order of the page."""
+from . import assertion, audit, digests, signed, texts
+from .assertion import require
+from .signed import DIGEST, ID, NUMBERED, TIME, anything, boolean, fits, listed, string
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import ed25519
-
-from . import assertion, digests, json_text, texts
-from .refusal import Refused
-
-TIME = re.compile(r'[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z')
-NUMBER = re.compile(r'0|[1-9][0-9]*')
-SIZES = {'ES256': 64, 'EdDSA': 32}
-KINDS = ('hardware', 'unattested', 'synced', 'phone', 'software')
+RECEIPT_LIMIT, BODY_LIMIT = 3 * 1024 * 1024, 256 * 1024
+LIMITS = {'depth': 4, 'members': 1000, 'string': 512 * 1024}
+RECEIPT = ('format', 'outcome', 'record', 'answers', 'audit')
 SOURCES = ('executor', 'admin', 'broker', 'signed')
 STATES = ('none', 'denied', 'withdrawn', 'expired', 'superseded', 'unreachable', 'refused',
           'executing', 'done', 'failed', 'unknown')
-OPEN = ('none', 'refused')
-# The table: sources, states before, state after; None leaves it as it was.
-EVENTS = {
+OR_NO_DIGEST = string(texts.or_empty(texts.pattern(texts.DIGEST)))
+OUTCOME = {
+    'format': string(texts.one_of('undersign.outcome/1')), 'host': ID, 'ledger': ID, 'key': DIGEST,
+    'request': ID, 'record': OR_NO_DIGEST, 'state': string(texts.one_of(*STATES)),
+    'source': string(texts.one_of('', *SOURCES)), 'by': string(), 'reason': string(),
+    'result': string(), 'successor': string(texts.or_empty(texts.pattern(texts.ID))),
+    'answers': listed(DIGEST),
+    'entries': listed(lambda entry: fits(entry, {'seq': NUMBERED, 'hash': DIGEST})),
+    'seq': NUMBERED, 'head': DIGEST, 'time': TIME,
+}
+ASSERTION = {'client_data': string(texts.bytes_between(0, 4096)),
+             'auth_data': string(texts.bytes_between(0, 8192)),
+             'signature': string(texts.bytes_between(0, 256))}
+ANSWER = {
+    'statement': string(), 'assertion': lambda value: fits(value, ASSERTION), 'key': anything,
+    'kind': string(texts.one_of('hardware', 'unattested', 'synced', 'phone', 'software')),
+    'origin': string(), 'backup_eligible': boolean, 'used': boolean,
+}
+OPEN, DOUBT = ('none', 'refused'), ('executing', 'unknown')
+# event: the sources that may say so, the states that it may follow, the state that it makes
+STORY = {
     'approved': (('signed',), OPEN, None),
     'refused': (('executor',), ('none',), 'refused'),
     'consumed': (('executor',), OPEN, 'executing'),
     'done': (('executor',), ('executing',), 'done'),
     'failed': (('executor',), ('executing',), 'failed'),
     'unknown': (('executor',), ('executing',), 'unknown'),
-    'resolved': (('admin',), ('executing', 'unknown'), ''),
+    'resolved': (('admin',), DOUBT, None),
     'denied': (('signed', 'broker'), OPEN, 'denied'),
     'superseded': (('executor', 'broker'), OPEN, 'superseded'),
     'withdrawn': (('broker',), OPEN, 'withdrawn'),
@@ -33,263 +46,154 @@ EVENTS = {
 }
 
 
-def require(condition, reason):
-    if not condition:
-        raise Refused(reason)
+def read_receipt(data):
+    data = data.removesuffix(b'\n')
+    require(len(data) <= RECEIPT_LIMIT, 'too-large')
+    receipt = signed.read(data, 'bad-receipt', **LIMITS)
+    require(set(receipt) == set(RECEIPT) and receipt['format'] == 'undersign.receipt/1'
+            and isinstance(receipt['record'], str), 'bad-receipt')
+    return receipt
 
 
-def only_ours(value):
-    """Whether nothing occurs but objects, arrays, strings and booleans."""
-    if isinstance(value, dict):
-        return all(only_ours(inner) for inner in value.values())
-    if isinstance(value, list):
-        return all(only_ours(inner) for inner in value)
-    return isinstance(value, (str, bool))
-
-
-def longest_string(value):
-    if isinstance(value, dict):
-        return max([0] + [longest_string(inner) for pair in value.items() for inner in pair])
-    if isinstance(value, list):
-        return max([0] + [longest_string(inner) for inner in value])
-    return len(value.encode('utf-8')) if isinstance(value, str) else 0
-
-
-def read(data, reason, size, items=1000):
-    """A text of our kind, and of the bounds that the page gives it."""
-    require(len(data) <= size, 'bad-json')
-    value = json_text.read(data, depth=4, members=items)
-    require(longest_string(value) <= 524288 or size == 1048576, 'bad-json')
-    require(only_ours(value) and json_text.canonical(value) == data, reason)
-    return value
-
-
-def members(value, names, reason, strings=True):
-    require(isinstance(value, dict) and set(value) == set(names), reason)
-    for name in names if strings else ():
-        require(isinstance(value[name], str), reason)
-
-
-def is_number(text, least=1):
-    return bool(NUMBER.fullmatch(text)) and least <= int(text) < 1 << 63
-
-
-def is_time(text):
-    return bool(TIME.fullmatch(text)) and texts.of_type('timestamp')(text)
-
-
-def is_digest(text):
-    return bool(texts.DIGEST.fullmatch(text))
-
-
-def is_id(text):
-    return bool(texts.ID.fullmatch(text))
-
-
-def key_id(key):
-    return digests.digest('key', json_text.canonical(key))
-
-
-def check_key(key):
-    members(key, ('algorithm', 'format', 'public_key'), 'bad-key')
-    require(key['format'] == 'undersign.key/1', 'bad-key')
-    public = texts.unbase64(key['public_key'])
-    require(public is not None and SIZES.get(key['algorithm']) == len(public), 'bad-key')
-    return public
-
-
-def signed_body(value, kind):
-    """The bytes that the host key has signed, and the id of that key."""
-    names = ('body', 'format', 'key', 'signature', 'type')
-    members(value, names, 'bad-signed', strings=False)
-    require(all(isinstance(value[name], str) for name in names if name != 'key'), 'bad-signed')
-    require(value['format'] == 'undersign.signed/1' and
-            value['type'] == 'application/vnd.undersign.%s.v1+json' % kind, 'bad-signed')
-    public = check_key(value['key'])
-    signature = texts.unbase64(value['signature'])
-    require(value['key']['algorithm'] == 'EdDSA' and signature is not None
-            and len(signature) == 64, 'bad-signed')
-    body = value['body'].encode('utf-8')
-    try:
-        ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature,
-                                                                  digests.pae(kind, body))
-    except (InvalidSignature, ValueError):
-        raise Refused('signature') from None
-    return body, key_id(value['key'])
-
-
-def read_outcome(body, signer):
-    names = ('answers', 'by', 'entries', 'format', 'head', 'host', 'key', 'ledger', 'reason',
-             'record', 'request', 'result', 'seq', 'source', 'state', 'successor', 'time')
-    outcome = read(body, 'bad-receipt', 262144)
-    members(outcome, names, 'bad-receipt', strings=False)
-    require(all(isinstance(outcome[name], str) for name in names
-                if name not in ('answers', 'entries')), 'bad-receipt')
-    require(isinstance(outcome['answers'], list) and isinstance(outcome['entries'], list),
-            'bad-receipt')
-    for text in outcome['answers']:
-        require(isinstance(text, str) and is_digest(text), 'bad-receipt')
-    for link in outcome['entries']:
-        members(link, ('hash', 'seq'), 'bad-receipt')
-        require(is_digest(link['hash']) and is_number(link['seq']), 'bad-receipt')
-    require(outcome['format'] == 'undersign.outcome/1' and is_id(outcome['host'])
-            and is_id(outcome['ledger']) and is_id(outcome['request'])
-            and outcome['record'] in ('',) + ((outcome['record'],) if is_digest(outcome['record'])
-                                              else ())
-            and (outcome['successor'] == '' or is_id(outcome['successor']))
-            and outcome['state'] in STATES and outcome['source'] in ('',) + SOURCES
-            and is_number(outcome['seq']) and is_digest(outcome['head'])
-            and is_time(outcome['time']), 'bad-receipt')
-    require(outcome['key'] == signer, 'bad-receipt')
+def read_outcome(host):
+    body = signed.body_of(host, 'outcome')
+    require(len(body) <= BODY_LIMIT, 'bad-json')
+    outcome = signed.read(body, 'bad-receipt', **LIMITS)
+    require(fits(outcome, OUTCOME) and outcome['key'] == signed.key_id(host['key']), 'bad-receipt')
     return outcome
 
 
-def read_answer(answer):
-    names = ('assertion', 'backup_eligible', 'key', 'kind', 'origin', 'statement', 'used')
-    members(answer, names, 'bad-receipt', strings=False)
-    require(isinstance(answer['backup_eligible'], bool) and isinstance(answer['used'], bool)
-            and isinstance(answer['origin'], str) and isinstance(answer['statement'], str)
-            and answer['kind'] in KINDS, 'bad-receipt')
-    arrived = {}
-    members(answer['assertion'], ('auth_data', 'client_data', 'signature'), 'bad-receipt')
-    for name, most in (('auth_data', 8192), ('client_data', 4096), ('signature', 256)):
-        arrived[name] = texts.unbase64(answer['assertion'][name])
-        require(arrived[name] is not None and len(arrived[name]) <= most, 'bad-receipt')
-    public = check_key(answer['key'])
-    data = answer['statement'].encode('utf-8')
-    return {'arrived': arrived, 'public': public, 'data': data, 'given': answer,
-            'statement': texts.read_statement(data), 'digest': digests.digest('statement', data)}
+def check_record(data, outcome):
+    if data:
+        require(digests.digest('record', data) == outcome['record'], 'record-changed')
+        texts.read_record(data)
 
 
-def check_answers(outcome, answers):
+class Answer:
+    """An answer of a receipt, with the statement that it gives."""
+
+    def __init__(self, answer):
+        require(fits(answer, ANSWER), 'bad-receipt')
+        self.public_key = signed.read_key(answer['key'])
+        data = answer['statement'].encode('utf-8')
+        self.statement = texts.read_statement(data)
+        self.answer, self.used = answer, answer['used']
+        self.digest, self.challenge = digests.digest('statement', data), digests.challenge(data)
+        self.decision, self.approver = self.statement['decision'], self.statement['approver']['name']
+
+    def check_signature(self):
+        arrived = self.answer['assertion']
+        passkey = {'algorithm': self.answer['key']['algorithm'], 'public_key': self.public_key,
+                   'origin': self.answer['origin'], 'rp': self.statement['rp'],
+                   'backup_eligible': self.answer['backup_eligible'],
+                   'counter': '0'}  # which no counter contradicts
+        assertion.check({name: texts.unbase64(arrived[name]) for name in arrived}, passkey,
+                        self.challenge)
+
+
+def read_answers(answers):
+    require(isinstance(answers, list), 'bad-receipt')
+    return [Answer(answer) for answer in answers]
+
+
+def check_answers(answers, outcome):
     require(len(answers) == len(outcome['answers']), 'statement-changed')
-    for answer, known in zip(answers, outcome['answers']):
-        statement = answer['statement']
-        require(statement['request'] == outcome['request']
-                and statement['record'] == outcome['record'] and answer['digest'] == known,
-                'statement-changed')
-        passkey = {'algorithm': answer['given']['key']['algorithm'], 'public_key': answer['public'],
-                   'rp': statement['rp'], 'origin': answer['given']['origin'], 'counter': '0',
-                   'backup_eligible': answer['given']['backup_eligible']}
-        try:
-            assertion.check(answer['arrived'], passkey, digests.challenge(answer['data']))
-        except Refused as refused:
-            if refused.reason != 'counter':
-                raise
+    for answer, digest in zip(answers, outcome['answers']):
+        require(answer.statement['request'] == outcome['request']
+                and answer.statement['record'] == outcome['record']
+                and answer.digest == digest, 'statement-changed')
+        answer.check_signature()
 
 
-def read_entry(data):
-    """An entry of the audit log, with its hash."""
-    names = ('details', 'event', 'format', 'previous', 'seq', 'source', 'time')
-    try:
-        entry = read(data, 'chain', 1048576, 256)
-    except Refused:
-        raise Refused('chain') from None
-    members(entry, names, 'chain', strings=False)
-    require(all(isinstance(entry[name], str) for name in names if name != 'details')
-            and isinstance(entry['details'], dict) and entry['format'] == 'undersign.audit/1'
-            and entry['source'] in SOURCES and is_time(entry['time'])
-            and is_number(entry['seq']) and is_digest(entry['previous']), 'chain')
-    return entry, digests.digest('audit', data)
-
-
-def check_entries(outcome, audit):
-    require(len(audit) == len(outcome['entries']), 'chain')
-    entries, before = [], None
-    for text, link in zip(audit, outcome['entries']):
-        entry, its_hash = read_entry(text.encode('utf-8'))
+def read_entries(texts_of_entries, outcome):
+    """The entries of this request, which are those that the outcome names."""
+    require(len(texts_of_entries) == len(outcome['entries']), 'chain')
+    entries, before, before_hash = [], 0, None
+    for text, named in zip(texts_of_entries, outcome['entries']):
+        entry, digest = audit.read_entry(text.encode('utf-8'))
         seq = int(entry['seq'])
-        require(entry['seq'] == link['seq'] and its_hash == link['hash'], 'chain')
-        require(entry['details'].get('request') == outcome['request'], 'chain')
-        require(seq <= int(outcome['seq']), 'chain')
-        if before is not None:
-            require(seq > before[0], 'chain')
-            require(seq != before[0] + 1 or entry['previous'] == before[1], 'chain')
-        require(seq != int(outcome['seq']) or its_hash == outcome['head'], 'chain')
-        before = seq, its_hash
+        require(entry['seq'] == named['seq'] and digest == named['hash']
+                and entry['details'].get('request') == outcome['request'], 'chain')
+        require(before < seq <= int(outcome['seq']), 'chain')
+        require(seq != before + 1 or before_hash in (None, entry['previous']), 'chain')
+        require(entry['seq'] != outcome['seq'] or digest == outcome['head'], 'chain')
         entries.append(entry)
+        before, before_hash = seq, digest
     return entries
 
 
-def text_of(details, name):
-    value = details.get(name, '')
-    return value if isinstance(value, str) else ''
+def detail(entry, name, absent=''):
+    """A member of the details; what is no string is not there."""
+    value = entry['details'].get(name)
+    return value if isinstance(value, str) else absent
 
 
-def follow(outcome, entries):
-    """How the request came to its end, as its entries tell."""
-    story = {'state': 'none', 'source': '', 'by': '', 'reason': '', 'result': ''}
+def next_state(entry, state, outcome):
+    """The state after an entry, None where it stays as it was."""
+    require(entry['event'] in STORY, 'bad-outcome')
+    sources, after, made = STORY[entry['event']]
+    require(entry['source'] in sources and state in after, 'bad-outcome')
+    if entry['event'] == 'resolved':
+        made = detail(entry, 'outcome')
+        require(made in ('done', 'failed'), 'bad-outcome')
+    if made and outcome['record']:
+        require(detail(entry, 'record', outcome['record']) == outcome['record'], 'bad-outcome')
+    return made
+
+
+def check_story(entries, outcome):
+    """That the entries tell how the request came to its end; the entry that made it so."""
+    state, last = 'none', None
     for entry in entries:
-        require(entry['event'] in EVENTS, 'bad-outcome')
-        sources, states, state = EVENTS[entry['event']]
-        details = entry['details']
-        require(entry['source'] in sources and story['state'] in states, 'bad-outcome')
-        if state is None:
-            continue
-        if 'record' in details and outcome['record']:
-            require(details['record'] == outcome['record'], 'bad-outcome')
-        if state == '':
-            state = details.get('outcome')
-            require(state in ('done', 'failed'), 'bad-outcome')
-        story = {name: text_of(details, name) for name in ('by', 'reason', 'result')}
-        story.update(state=state, source=entry['source'])
-        if entry['event'] == 'resolved':
-            story['by'] = ''
-    return story
-
-
-def check_outcome(outcome, story):
-    died = story['state'] == 'executing' and outcome['state'] == 'unknown'
-    require(died or outcome['state'] == story['state'], 'bad-outcome')
-    for name in ('source', 'by', 'reason', 'result'):
-        require(outcome[name] == story[name], 'bad-outcome')
+        made = next_state(entry, state, outcome)
+        if made:
+            state, last = made, entry
+    require(outcome['state'] == state or (outcome['state'], state) == ('unknown', 'executing'),
+            'bad-outcome')
+    said = {'source': '', 'by': '', 'reason': '', 'result': ''}
+    if last:
+        said = {name: detail(last, name) for name in said}
+        said['source'] = last['source']
+        if last['event'] == 'resolved':
+            said['by'] = ''
+    require(all(outcome[name] == word for name, word in said.items()), 'bad-outcome')
+    return last
 
 
 def check_used(answers, entries):
-    named = [name for entry in entries if entry['event'] == 'consumed'
-             for name in text_of(entry['details'], 'approvers').split(' ') if name]
-    used = [answer for answer in answers if answer['given']['used']]
-    require(all(answer['statement']['decision'] == 'approve' for answer in used), 'bad-outcome')
-    names = [answer['statement']['approver']['name'] for answer in used]
-    require(sorted(names) == sorted(named) and len(set(names)) == len(names), 'bad-outcome')
+    """That the approvers of what was used are those whom the entry names that used it up."""
+    used = [answer for answer in answers if answer.used]
+    require(all(answer.decision == 'approve' for answer in used), 'bad-outcome')
+    named = [name for entry in entries if entry['event'] == 'consumed' and detail(entry, 'approvers')
+             for name in detail(entry, 'approvers').split(' ')]
+    require(sorted(answer.approver for answer in used) == sorted(named)
+            and len(set(named)) == len(named), 'bad-outcome')
 
 
-def check_decisions(outcome, answers, entries):
-    told = {(entry['event'], entry['details'].get('statement')) for entry in entries
-            if entry['source'] == 'signed'}
-    for answer in answers:
-        event = {'approve': 'approved', 'deny': 'denied'}[answer['statement']['decision']]
-        require((event, answer['digest']) in told, 'bad-outcome')
-    for event, statement in told:
-        if event == 'denied':
-            require(any(answer['digest'] == statement
-                        and answer['statement']['decision'] == 'deny'
-                        and answer['statement']['approver']['name'] == outcome['by']
-                        for answer in answers), 'bad-outcome')
+def check_signed(answers, entries, last, outcome):
+    """That each answer has its entry, and a signed denial its answer."""
+    events = {'approve': 'approved', 'deny': 'denied'}
+    noted = [(entry['event'], detail(entry, 'statement')) for entry in entries
+             if entry['source'] == 'signed']
+    require(all((events[answer.decision], answer.digest) in noted for answer in answers),
+            'bad-outcome')
+    if last and (last['event'], last['source']) == ('denied', 'signed'):
+        require(any(answer.decision == 'deny' and answer.approver == outcome['by']
+                    and answer.digest == detail(last, 'statement') for answer in answers),
+                'bad-outcome')
 
 
 def verify_receipt(data, keys):
-    """Whether every key that signs in it was given; refuses a receipt that does not hold."""
-    data = data[:-1] if data.endswith(b'\n') else data
-    require(len(data) <= 3145728, 'too-large')
-    receipt = read(data, 'bad-receipt', 3145728)
-    members(receipt, ('answers', 'audit', 'format', 'outcome', 'record'), 'bad-receipt',
-            strings=False)
-    require(receipt['format'] == 'undersign.receipt/1' and isinstance(receipt['record'], str),
-            'bad-receipt')
-    outcome = read_outcome(*signed_body(receipt['outcome'], 'outcome'))
-    if receipt['record']:
-        record = receipt['record'].encode('utf-8')
-        require(digests.digest('record', record) == outcome['record'], 'record-changed')
-        texts.read_record(record)
-    require(isinstance(receipt['answers'], list), 'bad-receipt')
-    answers = [read_answer(answer) for answer in receipt['answers']]
-    require(isinstance(receipt['audit'], list)
-            and all(isinstance(text, str) for text in receipt['audit']), 'bad-receipt')
-    check_answers(outcome, answers)
-    entries = check_entries(outcome, receipt['audit'])
-    check_outcome(outcome, follow(outcome, entries))
+    """Whether the key of every signature in the receipt is one of those whose ids are given."""
+    receipt = read_receipt(data)
+    outcome = read_outcome(receipt['outcome'])
+    check_record(receipt['record'].encode('utf-8'), outcome)
+    answers = read_answers(receipt['answers'])
+    require(listed(string())(receipt['audit']), 'bad-receipt')
+    check_answers(answers, outcome)
+    entries = read_entries(receipt['audit'], outcome)
+    last = check_story(entries, outcome)
     check_used(answers, entries)
-    check_decisions(outcome, answers, entries)
-    return all(known in keys for known in
-               [outcome['key']] + [key_id(answer['given']['key']) for answer in answers])
+    check_signed(answers, entries, last, outcome)
+    signers = [receipt['outcome']['key']] + [answer.answer['key'] for answer in answers]
+    return all(signed.key_id(key) in keys for key in signers)
