@@ -108,13 +108,12 @@ chain_look (Chain *chain, const JsonTree *tree)
   if (strcmp (event, "created") == 0 && chain->seq == 1 && ledger != NULL && id_is_valid (ledger))
     g_strlcpy (chain->ledger, ledger, sizeof chain->ledger);
   if (strcmp (event, "pruned") != 0 || strcmp (source, AUDIT_ADMIN) != 0 || ledger == NULL ||
-      through == NULL || head == NULL || !shape_number (through, &seq) ||
+      !id_is_valid (ledger) || through == NULL || head == NULL || !shape_number (through, &seq) ||
       !digest_from_string (head, known) || seq != chain->start ||
       !digest_equal (known, chain->start_head))
     return;
   chain->explained = TRUE;
-  if (id_is_valid (ledger))
-    g_strlcpy (chain->ledger, ledger, sizeof chain->ledger);
+  g_strlcpy (chain->ledger, ledger, sizeof chain->ledger);
 }
 
 /* What of an entry its place in the chain depends on.  @out_tree: NULL where nothing else does. */

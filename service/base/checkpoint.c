@@ -92,10 +92,12 @@ checkpoint_parse (GBytes *bytes, Checkpoint *out_checkpoint, GError **error)
 {
   gsize len = 0;
   const char *text = g_bytes_get_data (bytes, &len);
+  g_autoptr (GBytes) line = NULL;
   g_autoptr (JsonTree) tree = NULL;
 
   if (len > 0 && text[len - 1] == '\n')
     len--;
-  tree = json_tree_parse (text, len, &limits, error);
+  line = g_bytes_new_from_bytes (bytes, 0, len);
+  tree = shape_parse (line, &limits, US_REASON_BAD_SIGNED, "a checkpoint", error);
   return tree != NULL && checkpoint_read (tree, out_checkpoint, error);
 }

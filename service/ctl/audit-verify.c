@@ -38,7 +38,7 @@ typedef struct
 {
   guint64 seq;
   guint8 head[PAE_DIGEST_SIZE];
-  char *ledger, *key, *time; /* NULL: the point where the next file begins */
+  char *ledger, *key, *time; /* NULL: where another file begins or ends */
   const char *path;          /* (nullable): where the checkpoint was read by itself */
   gboolean met;
 } Witness;
@@ -91,9 +91,10 @@ witness_meet (Verify *verify, guint64 seq, const guint8 *head, GError **error)
       if (witness->seq != seq)
         continue;
       if (!digest_equal (witness->head, head))
-        return witness_fault (witness, error, US_REASON_CHECKPOINT,
+        return witness_fault (witness, error,
+                              witness->key != NULL ? US_REASON_CHECKPOINT : US_REASON_CHAIN,
                               "entry %" G_GUINT64_FORMAT " is not the one of the %s", seq,
-                              witness->key != NULL ? "checkpoint" : "file that follows");
+                              witness->key != NULL ? "checkpoint" : "file beside it");
       witness->met = TRUE;
     }
   return TRUE;
@@ -171,20 +172,27 @@ against_read (Verify *verify, const char *path, GError **error)
   return FALSE;
 }
 
+/* A point that a file and the one before it must have in common. */
+static void
+link_add (Verify *verify, guint64 seq, const guint8 head[PAE_DIGEST_SIZE])
+{
+  Witness witness = { .seq = seq };
+
+  memcpy (witness.head, head, PAE_DIGEST_SIZE);
+  g_array_append_val (verify->witnesses, witness);
+}
+
 /* link_read: where a file begins, the one before it must pass. */
 static gboolean
 link_read (Verify *verify, const char *path, GError **error)
 {
   Verify first = { .only_the_first = TRUE };
-  Witness witness = { 0 };
 
   if (!log_walk_file (path, &verify_funcs, &first, error))
     return FALSE;
   if (!first.chain.begun)
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN, "%s begins with no entry", path);
-  witness.seq = first.chain.start;
-  memcpy (witness.head, first.chain.start_head, PAE_DIGEST_SIZE);
-  g_array_append_val (verify->witnesses, witness);
+  link_add (verify, first.chain.start, first.chain.start_head);
   return TRUE;
 }
 
@@ -198,7 +206,7 @@ chain_finish (Verify *verify, gboolean linked, GError **error)
     {
       const Witness *witness = &g_array_index (verify->witnesses, Witness, i);
 
-      if (witness->met && witness->ledger != NULL && verify->chain.ledger[0] != '\0' &&
+      if (witness->met && witness->ledger != NULL &&
           strcmp (witness->ledger, verify->chain.ledger) != 0)
         return witness_fault (witness, error, US_REASON_CHECKPOINT,
                               "the checkpoint is of another ledger");
@@ -206,32 +214,50 @@ chain_finish (Verify *verify, gboolean linked, GError **error)
   return TRUE;
 }
 
+/*
+ * One file of several.  It begins in the one before it, and goes through the entry with which that one
+ * ends: so both tell the same wherever they overlap.
+ */
+static gboolean
+file_verify (Verify *verify, guint i, GError **error)
+{
+  guint links = verify->witnesses->len;
+  guint64 before = verify->chain.seq;
+  Chain chain = { 0 };
+
+  if (i > 0)
+    link_add (verify, verify->chain.seq, verify->chain.head);
+  if (files[i + 1] != NULL && !link_read (verify, files[i + 1], error))
+    return FALSE;
+  g_strlcpy (chain.ledger, verify->chain.ledger, sizeof chain.ledger); /* of them all */
+  verify->chain = chain;
+  if (!log_walk_file (files[i], &verify_funcs, verify, error))
+    return FALSE;
+  if (!chain_finish (verify, i > 0, error))
+    {
+      us_error_about (error, files[i]);
+      return FALSE;
+    }
+  if (i == 0)
+    verify->first = verify->chain.start + 1;
+  else if (!g_array_index (verify->witnesses, Witness, links++).met)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN,
+                         "%s ends before entry %" G_GUINT64_FORMAT ", with which %s ends", files[i],
+                         before, files[i - 1]);
+  if (files[i + 1] != NULL && !g_array_index (verify->witnesses, Witness, links).met)
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN,
+                         "%s does not reach to where %s begins, after entry %" G_GUINT64_FORMAT,
+                         files[i], files[i + 1],
+                         g_array_index (verify->witnesses, Witness, links).seq);
+  return TRUE;
+}
+
 static gboolean
 files_verify (Verify *verify, GError **error)
 {
   for (guint i = 0; files[i] != NULL; i++)
-    {
-      Witness *link = NULL;
-      guint n = verify->witnesses->len;
-
-      if (files[i + 1] != NULL && !link_read (verify, files[i + 1], error))
-        return FALSE;
-      memset (&verify->chain, 0, sizeof verify->chain);
-      if (!log_walk_file (files[i], &verify_funcs, verify, error))
-        return FALSE;
-      if (!chain_finish (verify, i > 0, error))
-        {
-          us_error_about (error, files[i]);
-          return FALSE;
-        }
-      if (i == 0)
-        verify->first = verify->chain.start + 1;
-      link = files[i + 1] != NULL ? &g_array_index (verify->witnesses, Witness, n) : NULL;
-      if (link != NULL && !link->met)
-        return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN,
-                             "%s does not reach to where %s begins, after entry %" G_GUINT64_FORMAT,
-                             files[i], files[i + 1], link->seq);
-    }
+    if (!file_verify (verify, i, error))
+      return FALSE;
   return TRUE;
 }
 

@@ -536,6 +536,8 @@ class Evidence(Log):
                 ("checkpoint", KEY.checkpoint(forged[1])),
                 ("checkpoint", KEY.checkpoint((9, b"", bytes(32)))),
                 ("checkpoint", KEY.checkpoint(entries[1], ledger="8" * 32)),
+                ("bad-signed", signed.replace(b'":"', b'": "', 1)),
+                ("bad-signed", signed + b"\n"),
                 ("other-key", signed, "--key", OTHER.id),
                 ("signature", signed.replace(b'\\"seq\\":\\"2\\"', b'\\"seq\\":\\"3\\"')),
                 ("signature", signed.replace(KEY.public["public_key"].encode(),
@@ -630,13 +632,37 @@ class Evidence(Log):
         short = self.export("short", old[:1])
         self.assertIn("does not reach", self.refused("chain", "--file", short, "--file", second))
         foreign = self.export("foreign", chain(CREATED, {"x": "1"}, {"y": "1"}))
-        self.refused("checkpoint", "--file", foreign, "--file", second)
+        self.refused("chain", "--file", foreign, "--file", second)
+
+    def test_exports_that_tell_otherwise_where_they_overlap(self):
+        """Whoever writes a log anew writes what came after the cut anew: each file is whole."""
+        old, left = self.pruned(2)
+        told = [json.loads(entry) for _, entry, _ in old + left[:2]]
+        told[-1]["details"] = {"c": "not this"}
+        line = canonical(told[-1])
+        end = KEY.checkpoint((4, line, digest(line)))
+        other = self.file("other", *[entry for _, entry, _ in old + left[:1]], line, end)
+        self.json("audit", "verify", "--file", other, "--key", KEY.id)
+        second = self.export("two", left, KEY.checkpoint(left[2]))
+        self.refused("checkpoint", "--file", other, "--file", second)
+        other = self.file("other", *[entry for _, entry, _ in old + left[:1]], line)
+        self.assertIn("entry 4", self.refused("chain", "--file", other, "--file", second))
+        whole, part = self.export("whole", old + left), self.export("part", left[:2])
+        self.json("audit", "verify", "--file", whole, "--file", self.export("same", left))
+        self.assertIn("ends before entry 5", self.refused("chain", "--file", whole, "--file", part))
+
+    def test_a_log_of_no_ledger(self):
+        """A checkpoint is of one ledger; what does not say which it is goes through none."""
+        for first in ({}, ("created", "executor", {}), ("created", "executor", {"ledger": "8"})):
+            entries = chain(first, {"a": "1"})
+            self.serve(entries)
+            self.refused("checkpoint", "--against", self.file("cp", KEY.checkpoint(entries[1])))
 
     def test_a_log_that_was_cut(self):
         _, left = self.pruned(2)
         self.serve(left[:2])
         self.assertIn("begins with entry 3", self.refused("chain"))
-        for change in ({"head": "sha256:" + "0" * 64}, {"through": "1"}):
+        for change in ({"head": "sha256:" + "0" * 64}, {"through": "1"}, {"ledger": "8"}):
             old = chain(CREATED, {"a": "1"}, {"b": "2"})
             details = {"first": "1", "ledger": LEDGER, "through": "2",
                        "head": "sha256:" + old[1][2].hex()} | change
