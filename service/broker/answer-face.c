@@ -292,8 +292,10 @@ approved (const Handover *reply, const GError *error, gpointer data)
 
   if (!attempt_passed (attempt, error))
     {
-      /* What was prepared can't be approved any more: it is asked anew, with what changed. */
-      if (us_error_has_reason (error, US_REASON_RECORD_CHANGED) &&
+      /* What was prepared can't be approved any more: it is asked anew, with what changed, or with a
+       * seal of the key that an administrator's resume has made. */
+      if ((us_error_has_reason (error, US_REASON_RECORD_CHANGED) ||
+           us_error_has_reason (error, US_REASON_BAD_SEAL)) &&
           request->state == REQUEST_PENDING && request->prepared == attempt->prepared)
         hand_over_refuse (attempt->broker, request, error);
       attempt_free (attempt);

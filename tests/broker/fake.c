@@ -247,6 +247,12 @@ do_answer (Fake *fake, const Handover *call, GError **error)
       us_error_set (error, US_ERROR_REFUSED, US_REASON_RECORD_CHANGED, "the policy was edited");
       return NULL;
     }
+  if (g_variant_get_size (signature) == 4 &&
+      memcmp (g_variant_get_data (signature), "void", 4) == 0)
+    {
+      us_error_set (error, US_ERROR_REFUSED, US_REASON_BAD_SEAL, "the key was renewed");
+      return NULL;
+    }
   if (g_variant_get_size (signature) != 4 ||
       memcmp (g_variant_get_data (signature), "good", 4) != 0)
     {

@@ -2,7 +2,8 @@
 /*
  * An executor that does as it is told: it speaks the hand-overs of wire.h on a socket, prepares real
  * records from a policy set, and keeps a ledger in memory.  An assertion is right if its signature
- * is the word "good"; "late" is one for a record that the policy of now would make another.
+ * is the word "good"; "late" is one for a record that the policy of now would make another, "void" one for
+ * a record whose seal is no longer of the executor's key.
  */
 #pragma once
 
