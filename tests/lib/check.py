@@ -30,7 +30,7 @@ CODER = "codex"
 # Of tests/system: 20,000 steps of the release.
 MODEL = "model"
 # Of tests/system: what sanitizers see more of than the release would, at the cost of minutes.
-SANITIZED = ("fault-broker", "fault-files")
+SANITIZED = ("fault-broker", "fault-files", "fault-restored")
 # Of tests/system: what a bus may pass on and how it says who calls, on either bus, each with a build.
 BOTH_BUSES = ("admin", "attacker", "attacker-load", "denial-approval", "denial-arguments", "denial-roles",
               "launcher", "matrix")
@@ -325,7 +325,8 @@ def main():
     parser = argparse.ArgumentParser(prog="tests/check", description="Runs every test.")
     parser.add_argument("--keep", action="store_true", help="leave the builds and logs in /var/tmp")
     parser.add_argument("--seed", metavar="WORD", default=seed_of_commit(),
-                        help="what suites draw by; by default the commit")
+                        help="what suites draw by; by default the commit; README.md says how to run "
+                        "all faults and more steps")
     arguments = parser.parse_args()
     os.umask(0o022)
     work = tempfile.mkdtemp(prefix="undersign-check.", dir="/var/tmp")

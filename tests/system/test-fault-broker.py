@@ -314,15 +314,8 @@ class Broker(unittest.TestCase):
         """Whatever was chosen, each kind of fault and each file that is written has been met."""
         self.bed.cover(self, self.submit, fault.DISKS + (fault.TORN_DEATH,), WRITTEN, fault.BROKER)
 
-    def each(self, step, prefix, cases):
-        """Whatever was chosen: the first operation of such a sort on such a file fails so."""
-        for kind, operation in cases:
-            self.bed.faults.arm(kind, 1, fault.BROKER, prefix, operation)
-            self.bed.case(self, step, kind, 1)
-            self.assertTrue(self.bed.faults.fired, f"no such operation on {prefix}")
-
     def test_the_copies_of_files(self):
-        self.each(self.submit, SPOOL, (
+        self.bed.each(self, self.submit, fault.BROKER, SPOOL, (
             (fault.FULL, fault.MKDIR), (fault.FULL_ONCE, fault.CREATE), (fault.FULL, fault.WRITE),
             (fault.TORN_WRITE, fault.WRITE), (fault.CUT, fault.WRITE),
             (fault.TORN_DEATH, fault.WRITE)))
@@ -352,7 +345,7 @@ class Broker(unittest.TestCase):
             self.bed.closed(name, "withdrawn")
             self.assertEqual(self.keyed(key), (name, "withdrawn"))
             self.bed.look()
-        self.each(step, ID_KEY, (
+        self.bed.each(self, step, fault.BROKER, ID_KEY, (
             (fault.FULL, fault.CREATE), (fault.FULL, fault.WRITE), (fault.TORN_WRITE, fault.WRITE),
             (fault.CUT, fault.WRITE), (fault.TORN_DEATH, fault.WRITE), (fault.BROKEN_ONCE, fault.SYNC),
             (fault.DEATH, fault.RENAME), (fault.FULL_ONCE, fault.RENAME)))
@@ -484,22 +477,10 @@ class Broker(unittest.TestCase):
         self.bed.closed(third, "expired")
         self.bed.look()
 
-    def keep_queue(self):
-        """The queue as it is now, for put_back()."""
-        self.bed.world.broker.stop()
-        shutil.rmtree(COPY, ignore_errors=True)
-        shutil.copytree(fault.QUEUE, COPY)
-        self.bed.revive()
-
     def put_back(self, boot=False):
         """An older queue beside the ledger of today, as one who restores half a backup has it."""
         self.bed.world.broker.kill()
-        for name in ("queue.db", "queue.db-wal", "queue.db-shm"):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{fault.QUEUE}{name}")
-            if os.path.exists(f"{COPY}/{name}"):
-                shutil.copy2(f"{COPY}/{name}", f"{fault.QUEUE}{name}")
-                shutil.chown(f"{fault.QUEUE}{name}", "undersign", "undersign")
+        crashbus.restore_queue(COPY)
         if boot:
             self.bed.new_boot()
         self.bed.revive()
@@ -518,7 +499,7 @@ class Broker(unittest.TestCase):
         keyed = self.keyed(early)[0]
         ends[keyed] = "done"
         statements = {name: self.bed.statement(name) for name in ends}
-        self.keep_queue()
+        self.bed.copy_queue(COPY)
         for name in (done, keyed, self.keyed(late)[0]):
             self.bed.approve(name)
             self.assertEqual(self.bed.ended(name)[0], "done")

@@ -16,8 +16,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from undersign_test import authenticator, crash, fault, handover, steps, tap  # noqa: E402
 from undersign_test.crash import KIM, LEAD  # noqa: E402
 
-HOST_KEY = f"{fault.LEDGER}host.key"
 SOME = (fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE)
+# Of what makes a key.
+KEY_FAULTS = ((fault.FULL, fault.CREATE), (fault.FULL_ONCE, fault.WRITE), (fault.TORN_WRITE, fault.WRITE),
+              (fault.CUT, fault.WRITE), (fault.BROKEN_ONCE, fault.RENAME))
 # What each execution writes.
 WRITTEN = (f"{fault.LEDGER}ledger.db-wal", f"{fault.MARK}mark.new")
 
@@ -123,18 +125,10 @@ class Disk(steps.Steps, unittest.TestCase):
         self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE))
 
     def test_host_key(self):
-        """It is made whole or not at all, and a checkpoint is signed with it or is not given."""
-        def step():
-            self.before(lambda: os.path.exists(HOST_KEY) and os.unlink(HOST_KEY))
-            with self.bed.harmed() as ended:
-                ended.value = self.bed.admin.checkpoint()
-            again = self.bed.admin.checkpoint()
-            if ended.value is not None:
-                self.assertEqual(again["key"], ended.value["key"])
-            self.assertEqual(os.path.getsize(HOST_KEY), 32)
-            self.bed.look()
-        self.sweep(step, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE, fault.CUT),
+        self.sweep(self.host_key, kinds=(fault.FULL, fault.BROKEN_ONCE, fault.TORN_WRITE, fault.CUT),
                    prefixes=(fault.LEDGER,))
+        self.bed.each(self, self.host_key, fault.EXECUTOR_SERVES, steps.HOST_KEY,
+                      (*KEY_FAULTS, (fault.BROKEN_ONCE, fault.SYNC)))
 
     def test_start(self):
         """A worker that cannot start is tried again; a ledger that is there is never begun anew."""
@@ -151,6 +145,7 @@ class Disk(steps.Steps, unittest.TestCase):
         """The first start of all, and of a boot, whatever of it fails."""
         with self.last_ledger_forgotten():
             self.sweep(self.first_start, kinds=SOME, roles=fault.EXECUTOR_WORKER, works=False)
+            self.bed.each(self, self.first_start, fault.EXECUTOR_WORKER, steps.SEAL_KEY, KEY_FAULTS)
 
 
 if __name__ == "__main__":

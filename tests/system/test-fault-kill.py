@@ -15,6 +15,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from undersign_test import crash, fault, oracle, steps, tap  # noqa: E402
 
 KILLS = (fault.DEATH, fault.TORN_DEATH)
+KEY_KILLS = ((fault.DEATH, fault.CREATE), (fault.DEATH, fault.WRITE), (fault.TORN_DEATH, fault.WRITE),
+             (fault.DEATH, fault.RENAME))
 
 
 class Kill(steps.Steps, unittest.TestCase):
@@ -109,6 +111,12 @@ class Kill(steps.Steps, unittest.TestCase):
     def test_first_start(self):
         with self.last_ledger_forgotten():
             self.bed.sweep(self, self.first_start, KILLS, roles=fault.EXECUTOR_WORKER)
+            self.bed.each(self, self.first_start, fault.EXECUTOR_WORKER, steps.SEAL_KEY, KEY_KILLS)
+
+    def test_host_key(self):
+        self.bed.each(self, self.host_key, fault.EXECUTOR_SERVES, steps.HOST_KEY,
+                      (*KEY_KILLS, (fault.DEATH, fault.SYNC)))
+        self.bed.works()
 
     def test_resume(self):
         """After a mark that is gone there is a new key and a new mark, or it is still halted."""
@@ -119,8 +127,10 @@ class Kill(steps.Steps, unittest.TestCase):
             if not self.bed.admin.status()["running"]:
                 self.bed.admin.resume()
             self.assertTrue(self.bed.admin.status()["running"])
+            self.made_whole(steps.SEAL_KEY)
             self.bed.look()
         self.sweep(step, fault.EXECUTOR_SERVES)
+        self.bed.each(self, step, fault.EXECUTOR_SERVES, steps.SEAL_KEY, KEY_KILLS)
 
 
 if __name__ == "__main__":

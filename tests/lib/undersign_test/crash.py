@@ -301,6 +301,13 @@ class Bed:
         for path in paths:
             oracle.demand(fault.name_of(path) in self.covered, f"{path} was never met")
 
+    def each(self, case, step, roles, prefix, cases):
+        """Whatever was chosen: the first operation of such a sort on such a file fails so."""
+        for kind, operation in cases:
+            self.faults.arm(kind, 1, roles, prefix, operation)
+            self.case(case, step, kind, 1)
+            oracle.demand(self.faults.fired, f"no {fault.NAMES[operation.bit_length() - 1]} on {prefix}")
+
     def revive(self):
         """What systemd does about a service that is gone: it ends the rest of it and starts it anew.
 

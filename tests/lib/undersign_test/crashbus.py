@@ -4,10 +4,12 @@
 Nothing waits for a timer of the broker: the boot's clock is moved on until it has fired.
 """
 
+import contextlib
 import os
+import shutil
 import time
 
-from . import bus, crash, handover, oracle, world
+from . import bus, crash, fault, handover, oracle, world
 
 AGENT = "agent-offboarding"
 SERVICES = ("undersign-executor", "undersignd")
@@ -78,6 +80,13 @@ class BusBed(crash.Bed):
         if isinstance(error, bus.BusError):
             return error.name.startswith(bus.ERROR) or error.name in GONE
         return super().expected(error)
+
+    def copy_queue(self, to):
+        """The queue as it is now, with the copies of files, for restore_queue()."""
+        self.world.broker.stop()
+        shutil.rmtree(to, ignore_errors=True)
+        shutil.copytree(fault.QUEUE, to)
+        self.revive()
 
     # --- an agent ---
 
@@ -219,3 +228,13 @@ class BusBed(crash.Bed):
         """The ledger has heard of the end that the broker told."""
         self.wait_for(lambda: self.broker.query(name)[:2] == ("closed", why),
                       f"{name} is {why} in the ledger")
+
+
+def restore_queue(source):
+    """Puts the copy in place of the queue; nobody may have it open."""
+    for name in ("queue.db", "queue.db-wal", "queue.db-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{fault.QUEUE}{name}")
+        if os.path.exists(f"{source}/{name}"):
+            shutil.copy2(f"{source}/{name}", f"{fault.QUEUE}{name}")
+            shutil.chown(f"{fault.QUEUE}{name}", "undersign", "undersign")

@@ -14,6 +14,7 @@ import time
 from . import authenticator, bus, fault, handover, oracle
 from .crash import KIM, LEAD
 
+HOST_KEY, SEAL_KEY = f"{fault.LEDGER}host.key", f"{fault.MARK}seal.key"
 CHECKPOINT = f"{fault.FOLDER}/checkpoint"
 GAP = 60  # seconds between what is old and what is not
 
@@ -77,6 +78,21 @@ class Steps:
         self.bed.faults.disarm()
         status = self.bed.awake()
         self.assertEqual((status["halted"], status["passkeys"]), ("", 0))
+        self.made_whole(SEAL_KEY)
+        self.bed.look()
+
+    def made_whole(self, key):
+        self.assertEqual((os.path.getsize(key), os.path.exists(f"{key}.new")), (32, False))
+
+    def host_key(self):
+        """It is made whole or not at all, and a checkpoint is signed with it or is not given."""
+        self.before(lambda: os.path.exists(HOST_KEY) and os.unlink(HOST_KEY))
+        with self.bed.harmed() as ended:
+            ended.value = self.bed.admin.checkpoint()
+        again = self.bed.admin.checkpoint()
+        if ended.value is not None:
+            self.assertEqual(again["key"], ended.value["key"])
+        self.made_whole(HOST_KEY)
         self.bed.look()
 
     @contextlib.contextmanager
