@@ -129,6 +129,7 @@ class Failing:
             oracle.demand(state == ("refused" if refused else "pending"),
                           f"{asked.id} is {state}: {refused}, {details}")
             if refused:
+                model.cause_of(details["reason"], refused, asked.id)
                 self.end_as(asked, state, "pending → refused: prepared anew")
             else:
                 self.prepared(asked)

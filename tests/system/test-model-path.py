@@ -18,4 +18,4 @@ from undersign_test import crash  # noqa: E402
 
 if __name__ == "__main__":
     sys.exit(drive.main("model-path", path.MailBed(forks=not crash.sanitized(), stays=True),
-                        path.Path, 60 if crash.sanitized() else 600, 200))
+                        path.Path, 60 if crash.sanitized() else 1500, 400))
