@@ -32,7 +32,8 @@ message_new (void)
 }
 
 void
-server_send_error (Server *server, JsonTree *id, RpcCode code, const char *text, JsonTree *data)
+server_answer_error (Server *server, Batch *batch, JsonTree *id, RpcCode code, const char *text,
+                     JsonTree *data)
 {
   JsonTree *message = message_new ();
   JsonTree *error;
@@ -44,7 +45,7 @@ server_send_error (Server *server, JsonTree *id, RpcCode code, const char *text,
   json_tree_add_string (error, "message", text);
   if (data != NULL)
     json_tree_add (error, "data", data);
-  server_send (server, message);
+  server_answer (server, batch, message);
 }
 
 static void
@@ -54,6 +55,7 @@ exchange_end (Exchange *exchange)
 
   if (exchange->key != NULL)
     g_hash_table_remove (server->in_flight, exchange->key);
+  batch_leave (exchange->batch);
   g_clear_handle_id (&exchange->progress_id, g_source_remove);
   g_object_unref (exchange->cancellable);
   message_free (exchange->message);
@@ -75,7 +77,7 @@ exchange_reply (Exchange *exchange, JsonTree *result)
   if (exchange_is_cancelled (exchange))
     json_tree_free (message);
   else
-    server_send (exchange->server, message);
+    server_answer (exchange->server, exchange->batch, message);
   exchange_end (exchange);
 }
 
@@ -85,7 +87,8 @@ exchange_fail (Exchange *exchange, RpcCode code, const char *text, JsonTree *dat
   if (exchange_is_cancelled (exchange))
     json_tree_free (data);
   else
-    server_send_error (exchange->server, json_tree_copy (exchange->message->id), code, text, data);
+    server_answer_error (exchange->server, exchange->batch, json_tree_copy (exchange->message->id), code,
+                         text, data);
   exchange_end (exchange);
 }
 
@@ -108,6 +111,7 @@ exchange_cancel (Exchange *exchange)
 
   g_hash_table_remove (exchange->server->in_flight, key);
   g_clear_handle_id (&exchange->progress_id, g_source_remove);
+  batch_leave (g_steal_pointer (&exchange->batch));
   g_cancellable_cancel (exchange->cancellable);
 }
 

@@ -31,9 +31,21 @@ struct Server
 /* server_send: @message is (transfer full).  A client that does not read ends the server. */
 void server_send (Server *server, JsonTree *message);
 
-/* server_send_error: @id, @data: (transfer full) (nullable) */
-void
-server_send_error (Server *server, JsonTree *id, RpcCode code, const char *text, JsonTree *data);
+/*
+ * batch_new: who has it leaves it when its last message is taken.
+ * batch_join, batch_leave: (nullable): of one who may answer, once each.  The answers are sent, if
+ * there are any, when the last one leaves.
+ */
+Batch *batch_new (Server *server);
+Batch *batch_join (Batch *batch);
+void batch_leave (Batch *batch);
+
+/* server_answer: @batch: (nullable): that the request was in; @message: (transfer full) */
+void server_answer (Server *server, Batch *batch, JsonTree *message);
+
+/* server_answer_error: likewise; @id, @data: (transfer full) (nullable) */
+void server_answer_error (Server *server, Batch *batch, JsonTree *id, RpcCode code, const char *text,
+                          JsonTree *data);
 
 /* server_close: cancels what waits; the server ends when that has ended and what was sent is out, or
  * after its time. */

@@ -107,9 +107,9 @@ dispatch (Exchange *exchange)
   exchange_fail (exchange, RPC_UNKNOWN_METHOD, "this revision has no such method", NULL);
 }
 
-/* @message is (transfer full). */
+/* @batch is (nullable), @message (transfer full). */
 static void
-take_request (Server *server, Message *message)
+take_request (Server *server, Batch *batch, Message *message)
 {
   g_autofree char *key = message_id_key (message->id);
   const char *text = NULL;
@@ -121,7 +121,7 @@ take_request (Server *server, Message *message)
     text = "too many requests are on their way";
   if (text != NULL)
     {
-      server_send_error (server, json_tree_copy (message->id), RPC_INVALID_REQUEST, text, NULL);
+      server_answer_error (server, batch, json_tree_copy (message->id), RPC_INVALID_REQUEST, text, NULL);
       message_free (message);
       return;
     }
@@ -130,23 +130,24 @@ take_request (Server *server, Message *message)
   exchange->message = message;
   exchange->cancellable = g_cancellable_new ();
   exchange->key = g_strdup (key);
+  exchange->batch = batch_join (batch);
   g_hash_table_insert (server->in_flight, exchange->key, exchange);
   server->exchanges++;
   dispatch (exchange);
 }
 
-/* @tree is (transfer full). */
+/* @batch is (nullable), @tree (transfer full). */
 static void
-take_message (Server *server, JsonTree *tree)
+take_message (Server *server, Batch *batch, JsonTree *tree)
 {
   JsonTree *id = NULL;
   g_autoptr (GError) error = NULL;
   Message *message = message_read (tree, &id, &error);
 
   if (message == NULL)
-    server_send_error (server, id, RPC_INVALID_REQUEST, error->message, NULL);
+    server_answer_error (server, batch, id, RPC_INVALID_REQUEST, error->message, NULL);
   else if (message->kind == MESSAGE_REQUEST)
-    take_request (server, message);
+    take_request (server, batch, message);
   else
     {
       if (message->kind == MESSAGE_NOTIFICATION)
@@ -155,15 +156,18 @@ take_message (Server *server, JsonTree *tree)
     }
 }
 
-/* One revision has batches: what is in one is taken, and answered, as if it had come by itself. */
 static gboolean
 take_batch (Server *server, const JsonTree *tree)
 {
+  Batch *batch;
+
   if (json_tree_kind (tree) != JSON_TREE_ARRAY || json_tree_length (tree) == 0 ||
       !server->era.initialized || server->era.revision != REVISION_2025_03_26)
     return FALSE;
+  batch = batch_new (server);
   for (guint i = 0; i < json_tree_length (tree); i++)
-    take_message (server, json_tree_copy (json_tree_item (tree, i)));
+    take_message (server, batch, json_tree_copy (json_tree_item (tree, i)));
+  batch_leave (batch);
   return TRUE;
 }
 
@@ -177,9 +181,9 @@ take_line (Server *server, const char *line, gsize len)
     return;
   tree = message_tree (line, len, &error);
   if (tree == NULL)
-    server_send_error (server, NULL, RPC_PARSE_ERROR, error->message, NULL);
+    server_answer_error (server, NULL, NULL, RPC_PARSE_ERROR, error->message, NULL);
   else if (!take_batch (server, tree))
-    take_message (server, g_steal_pointer (&tree));
+    take_message (server, NULL, g_steal_pointer (&tree));
 }
 
 static gboolean
@@ -204,7 +208,7 @@ on_input (gint fd, GIOCondition condition, gpointer data)
     if (found == LINE_WHOLE)
       take_line (server, line, len);
     else
-      server_send_error (server, NULL, RPC_PARSE_ERROR, "a line of more than 1 MiB", NULL);
+      server_answer_error (server, NULL, NULL, RPC_PARSE_ERROR, "a line of more than 1 MiB", NULL);
   return server->closing ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
 }
 

@@ -16,6 +16,7 @@ G_BEGIN_DECLS
 #define EXCHANGES_MAX 64
 
 typedef struct Server Server;
+typedef struct Batch Batch;
 
 typedef struct
 {
@@ -26,6 +27,7 @@ typedef struct
   GCancellable *cancellable;
   /* Of server.c alone. */
   char *key;
+  Batch *batch; /* (nullable) */
   guint progress_id;
   gint64 progress;
 } Exchange;

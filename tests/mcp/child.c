@@ -144,7 +144,8 @@ child_receive (Child *child)
   tree = message_tree (child->rest->str, (gsize) (end - child->rest->str), &error);
   g_assert_no_error (error);
   g_string_erase (child->rest, 0, end - child->rest->str + 1);
-  g_assert_cmpstr (text_at (tree, "jsonrpc"), ==, "2.0");
+  g_assert_cmpstr (text_at (tree, json_tree_kind (tree) == JSON_TREE_ARRAY ? "0.jsonrpc" : "jsonrpc"), ==,
+                   "2.0");
   return tree;
 }
 

@@ -205,20 +205,58 @@ test_ids (Child *child, gconstpointer data)
     }
 }
 
+#define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":\"" id "\",\"method\":\"ping\"}"
+#define NOTE "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"
+
+/* What is told of a batch: one line, and nothing for what has no answer. */
 static void
 test_batches (Child *child, gconstpointer data)
 {
-  g_autoptr (JsonTree) first = NULL;
-  g_autoptr (JsonTree) second = NULL;
+  g_autoptr (JsonTree) answers = NULL;
+  g_autoptr (JsonTree) empty = NULL;
+  g_autoptr (JsonTree) pong = NULL;
 
   child_start (child, "", NULL);
   child_hello (child, "2025-03-26");
-  child_send (child, "[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"},"
-                     "{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"ping\"}]");
-  first = child_receive (child);
-  second = child_receive (child);
-  g_assert_cmpstr (text_at (first, "id"), ==, "a");
-  g_assert_cmpstr (text_at (second, "id"), ==, "b");
+  child_send (child, "[" PING ("a") "," NOTE ",7," PING ("b") "," CALL_WITHOUT_ID "]");
+  answers = child_receive (child);
+  g_assert_cmpuint (json_tree_length (answers), ==, 3);
+  g_assert_cmpstr (text_at (answers, "0.id"), ==, "a");
+  g_assert_cmpstr (text_at (answers, "1.error.code"), ==, "-32600");
+  g_assert_cmpstr (text_at (answers, "2.id"), ==, "b");
+  child_send (child, "[" NOTE "," CALL_WITHOUT_ID "]");
+  child_send (child, "[]");
+  empty = child_receive (child);
+  g_assert_cmpstr (text_at (empty, "error.code"), ==, "-32600");
+  pong = child_ask (child, REQUEST ("ping", ""));
+  g_assert_nonnull (at (pong, "result"));
+  g_assert_cmpuint (mock_calls (child->mock, "Submit"), ==, 0);
+}
+
+/* A call that is held holds the answer to its batch, and nothing else; one that is cancelled, no more. */
+static void
+test_batch_held (Child *child, gconstpointer data)
+{
+  g_autofree char *call = child_call ("\"held\"", "mail_send", ARGUMENTS, "");
+  g_autofree char *other = child_call ("\"gone\"", "mail_send", ARGUMENTS, "");
+  g_autofree char *batch = g_strdup_printf ("[%s," PING ("a") ",%s]", call, other);
+  g_autoptr (JsonTree) pong = NULL;
+  g_autoptr (JsonTree) answers = NULL;
+
+  child_start (child, LONG, NULL);
+  child_hello (child, "2025-03-26");
+  child_send (child, batch);
+  child_wait_calls (child, "Watch", 2);
+  child_send (child, CANCEL ("\"gone\""));
+  pong = child_ask (child, REQUEST ("ping", ""));
+  g_assert_nonnull (at (pong, "result"));
+  mock_set_state (child->mock, "done", "yes", NULL);
+  mock_emit_changed (child->mock, "done");
+  answers = child_receive (child);
+  g_assert_cmpuint (json_tree_length (answers), ==, 2);
+  g_assert_cmpstr (text_at (answers, "0.id"), ==, "a");
+  g_assert_cmpstr (text_at (answers, "1.id"), ==, "held");
+  g_assert_cmpint (child_end (child), ==, 0);
 }
 
 static void
@@ -437,6 +475,7 @@ main (int argc, char *argv[])
     { "eras", test_eras },
     { "ids", test_ids },
     { "batches", test_batches },
+    { "batch-held", test_batch_held },
     { "words", test_words },
     { "no-service", test_no_service },
     { "no-reader", test_no_reader },
