@@ -39,7 +39,7 @@ output_object (void)
 
   json_builder_begin_object (builder);
   json_builder_set_member_name (builder, "version");
-  json_builder_add_int_value (builder, OUTPUT_VERSION);
+  json_builder_add_string_value (builder, OUTPUT_VERSION);
   return builder;
 }
 

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 #define PROGRAM "undersign-agent"
 /* Of the JSON objects; it changes where a key's meaning does. */
-#define OUTPUT_VERSION 1
+#define OUTPUT_VERSION "1"
 
 /* output_line: "LABEL  value", where there is a value.  Both are escaped. */
 void output_line (const char *label, const char *value);

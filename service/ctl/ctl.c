@@ -10,6 +10,7 @@
 #include "dbus/error-bus.h"
 #include "dbus/error.h"
 #include "dbus/reason.h"
+#include "service/base/error-json.h"
 #include "service/base/printed.h"
 #include "service/ctl/output.h"
 
@@ -75,16 +76,6 @@ verb_find (int argc, char **argv, int *out_words)
           return verb;
       }
   return NULL;
-}
-
-/* Before options are read: an error in them is to be JSON, too. */
-static gboolean
-wants_json (int argc, char **argv)
-{
-  for (int i = 1; i < argc && strcmp (argv[i], "--") != 0; i++)
-    if (strcmp (argv[i], "--json") == 0)
-      return TRUE;
-  return FALSE;
 }
 
 static gboolean
@@ -173,7 +164,7 @@ refuse_usage (gboolean json, const GError *error)
 static int
 run_verb (const CtlConfig *config, const CtlVerb *verb, int argc, char **argv, int words)
 {
-  Ctl ctl = { .config = config, .json = wants_json (argc, argv) };
+  Ctl ctl = { .config = config, .json = error_wants_json (argc, argv) };
   g_auto (GStrv) arguments = verb_arguments (verb, argc, argv, words);
   g_autoptr (GError) error = NULL;
   int status = CTL_EXIT_USAGE;
@@ -209,7 +200,7 @@ is_help (const char *word)
 static int
 refuse_words (int argc, char **argv)
 {
-  const gboolean json = wants_json (argc, argv);
+  const gboolean json = error_wants_json (argc, argv);
   const gboolean is_group = argc > 1 && group_exists (argv[1]);
   const char *word = is_group && argc > 2 ? argv[2] : NULL;
   g_autofree char *name = g_strconcat ("undersignctl", is_group ? " " : NULL, argv[1], NULL);

@@ -2,7 +2,7 @@
 /* Printing: JSON for programs, escaped lines for people. */
 #include "service/ctl/output.h"
 
-#include "dbus/error.h"
+#include "service/base/error-json.h"
 #include "service/record/rows.h"
 
 #include <stdio.h>
@@ -46,22 +46,6 @@ output_done (gboolean json, const char *text)
     puts (text);
 }
 
-/* A message is "REASON: text"; one of another kind has no reason. */
-static void
-print_error_json (const GError *error)
-{
-  g_autoptr (JsonTree) tree = json_tree_new_object ();
-  const char *colon = error->domain == US_ERROR ? strstr (error->message, ": ") : NULL;
-  g_autofree char *reason =
-      colon != NULL ? g_strndup (error->message, (gsize) (colon - error->message)) : NULL;
-  g_autofree char *text = g_utf8_make_valid (colon != NULL ? colon + 2 : error->message, -1);
-
-  json_tree_add_string (tree, "error", us_error_name ((UsError) error->code));
-  json_tree_add_string (tree, "reason", reason != NULL ? reason : "internal");
-  json_tree_add_string (tree, "text", text);
-  output_json (tree);
-}
-
 void
 output_error (gboolean json, const GError *error)
 {
@@ -70,7 +54,9 @@ output_error (gboolean json, const GError *error)
 
   if (json)
     {
-      print_error_json (error);
+      g_autoptr (JsonTree) tree = error_to_tree (error);
+
+      output_json (tree);
       return;
     }
   valid = g_utf8_make_valid (error->message, -1);

@@ -86,7 +86,7 @@ output_json (Fixture *fixture)
   g_assert_cmpstr (fixture->err, ==, "");
   g_assert_true (strchr (fixture->out, '\n') == fixture->out + strlen (fixture->out) - 1);
   g_assert_true (JSON_NODE_HOLDS_OBJECT (root));
-  g_assert_cmpint (json_object_get_int_member (json_node_get_object (root), "version"), ==, 1);
+  g_assert_cmpstr (json_object_get_string_member (json_node_get_object (root), "version"), ==, "1");
   return json_object_ref (json_node_get_object (root));
 }
 

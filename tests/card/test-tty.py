@@ -17,6 +17,7 @@ import struct
 import subprocess
 import termios
 import time
+from unittest import mock
 
 import card_case
 from card_case import FINGERPRINT, PASSPHRASE, PROMPT, REQUEST, Case
@@ -465,6 +466,24 @@ class Shown(Case):
         self.assertEqual(page.faults("undersign passkey list", keys), [])
         self.assertEqual(keys["passkeys"][0]["label"], "Laptop")
         self.assertRegex(keys["passkeys"][0]["key"], "^sha256:[0-9a-f]{64}$")
+
+    def test_json_of_an_error(self):
+        page = shapes.Shapes()
+        nobody = {**self.service.environment, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/no/such"}
+        self.enterContext(mock.patch.object(self.service, "environment", nobody))
+        for words, status, error, reason in (
+                (["show", "--json", REQUEST], 127, "Unavailable", "unreachable"),
+                (["show", "--json"], 126, "InvalidArgument", "missing-argument"),
+                (["pending", "--json", "--no-such\u202e"], 126, "InvalidArgument", "unknown-option")):
+            done = self.run_plain(*words)
+            self.assertEqual((done.returncode, done.stderr), (status, ""), done.stdout)
+            found = json.loads(done.stdout)
+            self.assertEqual(page.faults("undersign error", found), [])
+            self.assertEqual((found["error"], found["reason"]), (error, reason))
+            self.assert_clean(done.stdout.encode())
+        done = self.run_plain("launch", "--json")
+        self.assertEqual((done.returncode, done.stdout), (126, ""))
+        self.assertIn("unknown-option", done.stderr)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@
 #include "dbus/error.h"
 #include "dbus/reason.h"
 #include "module/card/tty/text.h"
+#include "service/base/error-json.h"
 #include "service/base/printed.h"
+#include "service/record/rows.h"
 
 #include <locale.h>
 #include <pwd.h>
@@ -60,6 +62,13 @@ say_json (JsonTree *tree)
   fputc ('\n', stdout);
 }
 
+/* Of launch these may be the words of the command. */
+static gboolean
+wants_json (int argc, char **argv)
+{
+  return argc > 1 && strcmp (argv[1], "launch") != 0 && error_wants_json (argc, argv);
+}
+
 /* One line, whatever was read: of several, as an invalid policy has, the first. */
 static void
 complain (const char *message)
@@ -70,6 +79,16 @@ complain (const char *message)
   g_autofree char *rest = more > 0 ? g_strdup_printf (" (and %u more)", more) : NULL;
 
   fprintf (stderr, "undersign: %s%s\n", first, rest != NULL ? rest : "");
+}
+
+static void
+complain_json (const GError *error)
+{
+  g_autofree char *safe = escape_line (error->message);
+  g_autoptr (GError) shown = g_error_new_literal (error->domain, error->code, safe);
+  g_autoptr (JsonTree) tree = error_to_tree (shown);
+
+  say_json (tree);
 }
 
 /* --- the command line --- */
@@ -192,6 +211,7 @@ int
 program_run (const Trust *trust, int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
+  const gboolean json = wants_json (argc, argv);
   int status = EXIT_REFUSED;
 
   setlocale (LC_ALL, "");
@@ -205,8 +225,11 @@ program_run (const Trust *trust, int argc, char **argv)
   status = program_dispatch ("", verbs, trust, argc, argv, &error);
   if (error != NULL)
     {
-      complain (error->message);
-      if (status == EXIT_USAGE)
+      if (json)
+        complain_json (error);
+      else
+        complain (error->message);
+      if (!json && status == EXIT_USAGE)
         usage_try (g_get_prgname ());
       if (us_error_has_reason (error, US_REASON_NO_TERMINAL))
         return EXIT_NO_TERMINAL;
