@@ -14,6 +14,7 @@ import { serve, start } from "./line.js";
 const program = join(dirname(fileURLToPath(import.meta.url)),
                      "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const sessions = new Map();
+const TIMEOUT = "600000"; // milliseconds: a scenario ends on any machine
 // How HTTP says what the errors of a request without a session say.
 const statuses = { "-32601": 404, "-32602": 400, "-32021": 400, "-32022": 400 };
 
@@ -26,6 +27,10 @@ const tools = {
                                        invoice: join(process.env.HOME, "report.pdf") } }
     : { name: "mail_send", arguments: { to: ["security@example.com"], subject: label } },
   failing_job: () => ({ name: "test_fail", arguments: { target: "conformance" } }),
+  test_simple_text: () => tools.greet(),
+  test_error_handling: () => ({ name: "test_fail", arguments: {} }),
+  test_tool_with_progress: () => ({ name: "mail_send",
+                                    arguments: { to: ["security@example.com"], subject: "progress" } }),
 };
 
 function rename(message) {
@@ -58,13 +63,13 @@ class Session {
   }
 }
 
-// A stream of what is told, until who listens goes.
-function listen(session, message, response) {
+// A stream of what is told, until the answer, or until who listens goes; @leave: what to do then.
+function listen(session, message, response, headers, leave) {
   const put = (line) => response.write(`data: ${line}\n\n`);
-  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.writeHead(200, { ...headers, "content-type": "text/event-stream" });
   session.onNote = put;
   session.send(message).then((line) => { put(line); response.end(); });
-  response.on("close", () => session.child.stdin.end());
+  response.on("close", leave);
 }
 
 async function pass(request, response) {
@@ -85,16 +90,16 @@ async function pass(request, response) {
     sessions.set(name, new Session());
   }
   const session = sessions.get(name) ?? new Session();
-  if (message.method === "subscriptions/listen") {
-    listen(session, message, response);
-    return;
-  }
-  const line = await session.send(message);
   const headers = { "content-type": "application/json" };
   if (sessions.has(name))
     headers["mcp-session-id"] = name;
-  else
-    session.child.stdin.end();
+  const leave = () => sessions.has(name) || session.child.stdin.end();
+  if (message.method === "subscriptions/listen" || "progressToken" in meta) {
+    listen(session, message, response, headers, leave);
+    return;
+  }
+  const line = await session.send(message);
+  leave();
   const status = sessions.has(name) ? 200 : statuses[JSON.parse(line ?? "{}").error?.code] ?? 200;
   if (line === null)
     response.writeHead(202).end();
@@ -105,17 +110,21 @@ async function pass(request, response) {
 const server = createServer(pass);
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 
-await serve({
-  conform: ({ scenario }) => new Promise((resolve) => {
-    const url = `http://127.0.0.1:${server.address().port}/mcp`;
-    const child = spawn(process.execPath,
-                        [program, "server", "--url", url, "--scenario", scenario, "--verbose"],
+function run(...words) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [program, ...words],
                         { cwd: mkdtempSync(join(process.env.HOME, "conformance-")) });
     let said = "";
     child.stdout.on("data", (piece) => { said += piece; });
     child.stderr.on("data", (piece) => { said += piece; });
     child.on("close", (status) => resolve({ status, said }));
-  }),
+  });
+}
+
+await serve({
+  list: () => run("list", "--server"),
+  conform: ({ scenario }) => run("server", "--url", `http://127.0.0.1:${server.address().port}/mcp`,
+                                 "--scenario", scenario, "--verbose", "--timeout", TIMEOUT),
 }, async () => {
   for (const { child } of sessions.values())
     child.stdin.end();
