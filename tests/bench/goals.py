@@ -33,7 +33,8 @@ Decision={decision}
 """
 ASK = "Approvers=it.lead\nSeparation=agent owner\nLifetime=60min\nPasskeys=software\n"
 LIMIT = "Limit=100000/1d\n"  # so that what was used is counted
-LIMITS = "[Limits]\nPending=1000\nPendingAll=1000\nPendingReserve=0\nSubmitsPerMinute=6000\n" \
+FULL = 1000  # requests that may wait
+LIMITS = f"[Limits]\nPending={FULL}\nPendingAll={FULL}\nPendingReserve=0\nSubmitsPerMinute=6000\n" \
     "RunsPerMinute=6000\nDenials=0\n"
 CROWD = [f"agent-crowd-{i}" for i in range(32)]
 REST = 30000  # microseconds before a call that is alone
@@ -61,6 +62,7 @@ GOALS = [
     ("Approve to module entered / X", lambda m: m["entered"] / m["X"], 0.2, False),
     ("rate of 32 agents / of empty calls", lambda m: m["crowd-empty"] / m["crowd-submit"], 0.5, True),
     ("undersign-mcp to its first answer / T", lambda m: m["first"] / m["T"], 20, False),
+    ("undersign-mcp to its first answer, ms", lambda m: m["first"] / 1000, 50, False),
     ("audit verified / flat SHA-256, speed", lambda m: m["flat"] / m["audit"], 0.5, True),
 ]
 # what is measured: key, role, measure, times a round, rest, key of the second clock
@@ -75,7 +77,7 @@ SERIES = [
     ("crowd-submit", "crowd", "crowd-submit", 8, 0, None),
     ("audit", "root", "audit", 1, 0, "flat"),
 ]
-
+QUEUE = FULL - sum(times for key, _, _, times, _, _ in SERIES if key == "submit")
 
 HELLO = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 STARTED = {"T": ["/bin/true"], "first": ["/usr/bin/undersign-mcp"]}
@@ -300,7 +302,7 @@ class Bench:
     def measure_scale(self, service, rounds):
         wanted = {"A", "C", "V", "submit", "approve"}
         self.compare("1,000 rules", rounds, self.with_rules(service, wanted))
-        self.compare("960 requests that wait", rounds, self.with_queue(wanted))
+        self.compare(f"{QUEUE} of {FULL:,} waiting", rounds, self.with_queue(wanted))
         self.compare("1,000,000 ledger rows", rounds, self.with_rows(service, wanted))
 
     def compare(self, what, before, after):
@@ -326,9 +328,17 @@ class Bench:
         return self.rounds_of(wanted)
 
     def with_queue(self, wanted):
-        self.stations["crowd"].ask("crowd-submit", 30)
-        self.stations["person"].ask("pass-over", 0)
-        found = self.rounds_of(wanted)
+        """Full but for what a round itself submits."""
+        each, rest = divmod(QUEUE, len(CROWD))
+        one = Station("caller", CROWD[0]).wait()
+        try:
+            self.stations["crowd"].ask("crowd-submit", each)
+            one.ask("submit", rest)
+            self.stations["person"].ask("pass-over", 0)
+            found = self.rounds_of(wanted)
+            one.ask("withdraw", 0)
+        finally:
+            one.end()
         self.stations["crowd"].ask("crowd-withdraw", 0)
         return found
 
