@@ -65,7 +65,7 @@ class Person:
         """The cards that wait, as JSON has them."""
         done = self.run("pending", "--json")
         if done.returncode != 0:
-            raise AssertionError(done.stderr)
+            raise AssertionError(done.stdout + done.stderr)
         return json.loads(done.stdout)["cards"]
 
     def read_card(self, screen):
