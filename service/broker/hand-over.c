@@ -359,7 +359,7 @@ settled (const Handover *reply, const GError *error, gpointer data)
     take_row (broker, request, reply->body);
   else
     {
-      life_answer (request, NULL);
+      life_answer (request, request->doubt);
       hand_over_settle_later (broker, request);
     }
   answer_asking (request);

@@ -247,13 +247,25 @@ queue_open (const char *dir, Expiry *expiry, GError **error)
   return queue;
 }
 
+static gboolean
+write_over (Queue *queue)
+{
+  return sqlite3_exec (queue->db, "PRAGMA user_version = " G_STRINGIFY (SCHEMA_VERSION), NULL, NULL,
+                       NULL) == SQLITE_OK;
+}
+
 void
 queue_close (Queue *queue)
 {
   if (queue == NULL)
     return;
   if (queue->take_back_timer != NULL)
-    expiry_cancel (queue->expiry, queue->take_back_timer);
+    {
+      expiry_cancel (queue->expiry, queue->take_back_timer);
+      if (!write_over (queue))
+        g_warning ("what the queue could not keep may be there at the next start: %s",
+                   sqlite3_errmsg (queue->db));
+    }
   for (guint i = 0; i < N_STATEMENTS; i++)
     sqlite3_finalize (queue->statements[i]);
   sqlite3_close (queue->db);
@@ -315,8 +327,7 @@ static void take_back_again (gpointer data);
 static gboolean
 take_back (Queue *queue)
 {
-  if (sqlite3_exec (queue->db, "PRAGMA user_version = " G_STRINGIFY (SCHEMA_VERSION), NULL, NULL,
-                    NULL) == SQLITE_OK)
+  if (write_over (queue))
     return TRUE;
   if (queue->take_back_timer == NULL)
     queue->take_back_timer =

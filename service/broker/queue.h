@@ -3,8 +3,8 @@
  * What the broker keeps: one SQLite file with requests, runs and pauses.  It is no authority on what
  * ran: the ledger is.  Each commit is synced all the same: a denial that a person was told of, before
  * the ledger has heard of it, a key that a waiting request was given, and a pause are in no other
- * place, and must not be undone by a power cut.  Nor must what failed be there after a crash: whoever asked for it
- * was told that nothing was kept.
+ * place, and must not be undone by a power cut.  Nor must what failed be there after a crash: whoever
+ * asked for it was told that nothing was kept.
  */
 #pragma once
 

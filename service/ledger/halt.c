@@ -58,8 +58,5 @@ ledger_resume (Ledger *ledger, uid_t by, const char *why, GError **error)
   if (transaction.mark == MARK_HOLDS)
     return transaction_commit_safe (&transaction, error);
 
-  if (!query_run (ledger, error, NULL, "COMMIT", ""))
-    return FALSE;
-  transaction.open = FALSE;
-  return mark_write (ledger, error);
+  return transaction_write (&transaction, error) && mark_write (ledger, error);
 }

@@ -72,6 +72,8 @@ void log_write_back (Ledger *ledger);
 /* --- schema.c --- */
 
 gboolean schema_ensure (Ledger *ledger, GError **error);
+/* schema_touch: a commit of its own that changes nothing. */
+gboolean schema_touch (Ledger *ledger, GError **error);
 
 /* --- seal.c: mark and key --- */
 
@@ -111,6 +113,8 @@ gboolean transaction_check_running (Transaction *transaction, GError **error);
 gboolean transaction_commit (Transaction *transaction, GError **error);
 /* transaction_commit_safe: for all else, which is true once it is on the disk. */
 gboolean transaction_commit_safe (Transaction *transaction, GError **error);
+/* transaction_write: its COMMIT alone, and where that fails nothing of it is found after a crash. */
+gboolean transaction_write (Transaction *transaction, GError **error);
 void transaction_clear (Transaction *transaction); /* rolls back what was not committed */
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Transaction, transaction_clear)
 

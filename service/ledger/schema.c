@@ -11,6 +11,7 @@
 
 #define SCHEMA_APPLICATION 0x55736731 /* "Usg1" */
 #define SCHEMA_VERSION 3
+#define SET_VERSION "PRAGMA user_version = " G_STRINGIFY (SCHEMA_VERSION)
 
 /* In the order of their names, which is the order of the comparison. */
 static const char *const schema[] = {
@@ -122,9 +123,9 @@ schema_create (Ledger *ledger, GError **error)
     if (!query_run (ledger, error, NULL, schema[i], ""))
       return FALSE;
 
-  G_STATIC_ASSERT (SCHEMA_APPLICATION == 1433626417 && SCHEMA_VERSION == 3);
+  G_STATIC_ASSERT (SCHEMA_APPLICATION == 1433626417);
   if (!query_run (ledger, error, NULL, "PRAGMA application_id = 1433626417", "") ||
-      !query_run (ledger, error, NULL, "PRAGMA user_version = 3", "") ||
+      !query_run (ledger, error, NULL, SET_VERSION, "") ||
       !query_run (ledger, error, NULL,
                   "INSERT INTO meta (id, ledger, halted, why) VALUES (1, ?, 0, '')", "s", id))
     return FALSE;
@@ -176,6 +177,12 @@ schema_load_id (Ledger *ledger, GError **error)
   if (!row || !id_is_valid (ledger->id))
     return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_LEDGER, "the file has no id");
   return TRUE;
+}
+
+gboolean
+schema_touch (Ledger *ledger, GError **error)
+{
+  return query_run (ledger, error, NULL, SET_VERSION, "");
 }
 
 /* schema_ensure: under the ledger's lock.  An empty database is made ours; any other must be. */

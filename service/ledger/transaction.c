@@ -87,19 +87,46 @@ ledger_check_running (Ledger *ledger, GError **error)
          mark_refuse (state, error);
 }
 
+/*
+ * Where it was the sync of a commit that failed, the changes are undone here, but they stand in the log,
+ * and who opens the file after a crash takes them for kept.  The next commit writes over them.
+ */
+static void
+take_back (Transaction *transaction)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (sqlite3_get_autocommit (transaction->ledger->db) == 0)
+    query_run (transaction->ledger, NULL, NULL, "ROLLBACK", "");
+  transaction->open = FALSE;
+  if (!schema_touch (transaction->ledger, &error))
+    g_warning ("what the ledger could not keep may be there after a crash: %s", error->message);
+}
+
+gboolean
+transaction_write (Transaction *transaction, GError **error)
+{
+  if (!query_run (transaction->ledger, error, NULL, "COMMIT", ""))
+    {
+      take_back (transaction);
+      return FALSE;
+    }
+  transaction->open = FALSE;
+  transaction->committed = TRUE;
+  return TRUE;
+}
+
 gboolean
 transaction_commit (Transaction *transaction, GError **error)
 {
   Ledger *ledger = transaction->ledger;
   gboolean marked = FALSE;
 
-  if (!query_run (ledger, error, NULL, "COMMIT", ""))
+  if (!transaction_write (transaction, error))
     {
       transaction_clear (transaction);
       return FALSE;
     }
-  transaction->open = FALSE;
-  transaction->committed = TRUE;
 
   /* A mark that did not hold is not made to hold by writing: only a person's resume does that. */
   if (transaction->mark == MARK_HOLDS || transaction->mark == MARK_NO_KEY)

@@ -3,10 +3,11 @@
  * A caller leaves the bus exactly where its call waits: for the bus to say who it is, for the
  * policy, its passkeys, a place or an answer of the executor, its turn with a key, the hashing or
  * copying of its files, the cards of a start, what takes the place of a refused request, what the
- * ledger says of one that was read back.  These are all the points where the broker awaits something; the executor of this test holds its answer
- * until the broker has dealt with the leaving.  Others are served meanwhile; no request is made for
- * an agent that has left, and what was made or said before is done as if the caller were there to
- * hear it; and nothing of the call or the connection is left.
+ * ledger says of one that was read back.  These are all the points where the broker awaits
+ * something; the executor of this test holds its answer until the broker has dealt with the leaving.
+ * Others are served meanwhile; no request is made for an agent that has left, and what was made or
+ * said before is done as if the caller were there to hear it; and nothing of the call or the
+ * connection is left.
  */
 #include "dbus/error.h"
 #include "dbus/names.h"

@@ -198,6 +198,24 @@ test_read_only (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (sample_warnings (), ==, warned + 1);
 }
 
+/* Where the disk takes nothing to the end, nobody can help it, and a warning says so. */
+static void
+test_closed_read_only (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (Request) request = keep (fixture);
+  g_autoptr (GError) error = NULL;
+  guint warned = 0;
+
+  disk_fail (DISK_READ_ONLY, 0, FALSE);
+  g_assert_false (save_new (fixture, request));
+  warned = sample_warnings ();
+  queue_close (fixture->queue);
+  g_assert_cmpuint (sample_warnings (), ==, warned + 1);
+  g_assert_true (disk_heal ());
+  fixture->queue = queue_open (fixture->dir, fixture->expiry, &error);
+  g_assert_no_error (error);
+}
+
 /* Nor where it is closed before. */
 static void
 test_closed (Fixture *fixture, gconstpointer data)
@@ -228,5 +246,6 @@ main (int argc, char *argv[])
   ADD ("/unkept/unsynced", test_unsynced);
   ADD ("/unkept/read-only", test_read_only);
   ADD ("/unkept/closed", test_closed);
+  ADD ("/unkept/closed-read-only", test_closed_read_only);
   return g_test_run ();
 }
