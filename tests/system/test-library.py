@@ -313,7 +313,7 @@ class Library(unittest.TestCase):
         ended = self.printed(LEAD, "undersign", "show", request)
         self.assertEqual((known.faults("undersign show", ended), ended["state"]), ([], "withdrawn"))
         self.assertNotEqual(known.faults("undersignctl status", {"version": "1"}), [])
-        self.assertNotEqual(known.faults("undersign-agent list", {"requests": [], "version": "1"}), [])
+        self.assertNotEqual(known.faults("undersign-agent list", {"requests": [], "version": 1}), [])
 
     # --- what is installed ---
 
