@@ -9,7 +9,7 @@
 #include "service/base/fd.h"
 #include "service/base/given-keys.h"
 #include "service/base/memfd.h"
-#include "service/base/secret.h"
+#include "tests/fuzz/host-key.h"
 #include "tests/fuzz/refusal.h"
 #include "tests/fuzz/starve.h"
 
@@ -20,8 +20,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static const guint8 seed[ED25519_SEED_SIZE] = "undersign fuzz target: host key.";
 
 /* The target's own key, without memory: there is a signature or there is none. */
 static gboolean
@@ -61,19 +59,11 @@ attempt_parsing (gpointer data)
 static GBytes *
 signed_with (GBytes *body)
 {
-  g_autoptr (Secret) secret = secret_new_from (seed, sizeof seed);
-  guint8 public[ED25519_PUBLIC_SIZE], signature[ED25519_SIGNATURE_SIZE];
-  g_auto (Signed) sealed = { .body = g_bytes_ref (body), .signer = { .algorithm = SIGNER_EDDSA } };
-  g_autoptr (JsonTree) tree = NULL;
+  g_autoptr (Secret) secret = host_key ();
 
   starve (attempt_signing, secret);
   starve (attempt_wrong, secret);
-  g_assert (ed25519_public (secret, public, NULL));
-  g_assert (ed25519_sign (secret, PAE_TYPE_CHECKPOINT, body, signature, NULL));
-  sealed.signer.public_key = g_bytes_new (public, sizeof public);
-  sealed.signature = g_bytes_new (signature, sizeof signature);
-  tree = signed_tree (&sealed, PAE_TYPE_CHECKPOINT);
-  return json_tree_write (tree);
+  return host_key_sign (body);
 }
 
 static gboolean

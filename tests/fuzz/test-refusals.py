@@ -5,7 +5,8 @@
 Every reason of dbus/reason.h that stands in a file of tests/fuzz/parsers has a line "TARGET REASON
 FILE" for one of the targets of that file, and the corpus file is there; the replay of the target
 shows that it is refused for just that.  FILE is "-" where no input can bring it about: then the line
-goes on with why.
+goes on with why.  A reason that no parser gives has such a line too, of the target "-", so that each
+word of dbus/reason.h was thought of.
 """
 import pathlib
 import re
@@ -46,11 +47,20 @@ class Refusals(unittest.TestCase):
             with self.subTest(source=source, reason=reason):
                 self.assertTrue({(target, reason) for target in targets.split("+")} & have)
 
+    def test_every_word_has_a_line(self):
+        lines = rows("refusals")
+        of_parsers = {reason for target, reason, *_ in lines if target != "-"}
+        of_none = {reason for target, reason, *_ in lines if target == "-"}
+        self.assertEqual(of_parsers | of_none, set(words().values()))
+        self.assertEqual(of_parsers & of_none, set())
+        self.assertEqual(len(lines), len({(target, reason) for target, reason, *_ in lines}))
+
     def test_every_line_names_a_file_or_says_why(self):
         for target, reason, file, *why in rows("refusals"):
             with self.subTest(target=target, reason=reason):
                 self.assertIn(reason, words().values())
-                if file == "-":
+                if target == "-" or file == "-":
+                    self.assertEqual(file, "-")
                     self.assertGreater(len(why), 3)
                 else:
                     self.assertTrue((HERE / "corpus" / target / file).is_file(), file)
