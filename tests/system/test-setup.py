@@ -189,7 +189,8 @@ class Setup(first_hour.FirstHour):
         """As somebody edited it: the line is named, and the next run goes on."""
         with open(WRITTEN[3], encoding="utf-8") as file:
             before = file.read()
-        for text, line in ((before.replace(f"Server={SERVER}", "Server=nowhere"), 9), ("\0", 1), ("", None)):
+        at = before.splitlines().index(f"Server={SERVER}") + 1
+        for text, line in ((before.replace(f"Server={SERVER}", "Server=nowhere"), at), ("\0", 1), ("", None)):
             with self.subTest(text=text):
                 with open(WRITTEN[3], "w", encoding="utf-8") as file:
                     file.write(text)
