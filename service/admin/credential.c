@@ -166,7 +166,8 @@ secret_open (int fd, GError **error)
     us_error_set (error, US_ERROR_INVALID_ARGUMENT,
                   size == 0 ? US_REASON_BAD_VALUE : US_REASON_TOO_LARGE,
                   "\"secret\" must have 1 to %d bytes", CREDENTIAL_MAX);
-  else if ((own = open (path, O_RDONLY | O_CLOEXEC)) < 0)
+  /* Without waiting for a lease that the caller has on it. */
+  else if ((own = open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
     us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
                   "\"secret\" cannot be opened: %s", g_strerror (errno));
   return own;
@@ -212,6 +213,7 @@ handle_set_credential (const AdminCall *call, GError **error)
   if (!place_find (config, module, order.name, &place, error))
     return NULL;
   secret = secret_open (g_unix_fd_list_peek_fds (call->fds, NULL)[handle], error);
+  order.file = place.file;
   order.secret = secret;
   if (secret >= 0 && encrypt_begin (&order, on_encrypted, call->given, error))
     mechanism_call_defer (call->given);
@@ -252,8 +254,10 @@ handle_remove_credential (const AdminCall *call, GError **error)
   g_auto (Place) place = { 0 };
 
   g_variant_get (call->body, "(&s&s)", &module, &name);
-  if (!place_find (config, module, name, &place, error) ||
-      !file_remove (config->unit_dir, place.drop_in_dir, place.drop_in, &had_drop_in, error) ||
+  if (!place_find (config, module, name, &place, error))
+    return NULL;
+  encrypt_give_up (place.file);
+  if (!file_remove (config->unit_dir, place.drop_in_dir, place.drop_in, &had_drop_in, error) ||
       !file_remove (config->credential_dir, NULL, place.file, &had_file, error))
     return NULL;
   if (!had_drop_in && !had_file)

@@ -10,10 +10,13 @@
 #include "dbus/reason.h"
 #include "service/base/fd.h"
 
+#include <errno.h>
+#include <glib-unix.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 
 #define OUTPUT_MAX (4 * 1024 * 1024)
@@ -21,9 +24,11 @@
 
 typedef struct
 {
-  pid_t pid;
+  pid_t pid; /* not waited for before it is freed, so that it is nobody else's; 0 before */
+  int pidfd;
   int output, message; /* memfds: they cannot fill up and block it */
-  guint timer;
+  char *file;
+  guint source, timer;
   EncryptDone done; /* NULL once it was called */
   gpointer data;
 } Child;
@@ -34,9 +39,17 @@ static GList *children;
 static void
 child_free (Child *child)
 {
+  g_clear_handle_id (&child->source, g_source_remove);
   g_clear_handle_id (&child->timer, g_source_remove);
+  if (child->pid > 0)
+    {
+      kill (child->pid, SIGKILL);
+      waitpid (child->pid, NULL, 0);
+    }
+  fd_clear (&child->pidfd);
   fd_clear (&child->output);
   fd_clear (&child->message);
+  g_free (child->file);
   children = g_list_remove (children, child);
   g_free (child);
 }
@@ -99,14 +112,20 @@ child_result (const Child *child, int status, GError **error)
   return g_steal_pointer (&result);
 }
 
-static void
-on_ended (GPid pid, int status, gpointer data)
+static gboolean
+on_ended (int fd, GIOCondition condition, gpointer data)
 {
   g_autoptr (Child) child = data;
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) encrypted = child_result (child, status, &error);
+  g_autoptr (GBytes) encrypted = NULL;
+  int status = -1;
 
+  child->source = 0;
+  if (waitpid (child->pid, &status, 0) == child->pid)
+    child->pid = 0;
+  encrypted = child_result (child, status, &error);
   child_answer (child, encrypted, error);
+  return G_SOURCE_REMOVE;
 }
 
 static void
@@ -149,8 +168,27 @@ child_spawn (Child *child, const EncryptOrder *order, GError **error)
   result = posix_spawn (&child->pid, order->program, &actions, NULL, (char *const *) argv,
                         (char *const *) environment);
   posix_spawn_file_actions_destroy (&actions);
-  return result == 0 || us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
-                                      "cannot run %s: %s", order->program, g_strerror (result));
+  if (result != 0)
+    {
+      child->pid = 0;
+      return us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot run %s: %s",
+                           order->program, g_strerror (result));
+    }
+  child->pidfd = pidfd_open (child->pid, 0);
+  return child->pidfd >= 0 || us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL,
+                                            "no descriptor: %s", g_strerror (errno));
+}
+
+void
+encrypt_give_up (const char *file)
+{
+  g_autoptr (GError) error = NULL;
+
+  us_error_set (&error, US_ERROR_WRONG_STATE, US_REASON_TOO_LATE,
+                "a later call was about the same credential");
+  for (GList *at = children; at != NULL; at = at->next)
+    if (strcmp (((Child *) at->data)->file, file) == 0)
+      child_give_up (at->data, error);
 }
 
 gboolean
@@ -163,13 +201,18 @@ encrypt_begin (const EncryptOrder *order, EncryptDone done, gpointer data, GErro
     return us_error_set (error, US_ERROR_LIMIT_EXCEEDED, US_REASON_LIMIT,
                          "%d secrets are being encrypted", ENCRYPT_MAX);
   child = g_new0 (Child, 1);
-  *child = (Child){ .output = -1, .message = -1, .done = done, .data = data };
+  *child = (Child){ .pidfd = -1, .output = -1, .message = -1, .done = done, .data = data };
+  child->file = g_strdup (order->file);
   if (!child_spawn (child, order, error))
     return FALSE;
+  encrypt_give_up (order->file);
   begun = g_steal_pointer (&child);
   children = g_list_prepend (children, begun);
+  /* Not by GLib's watch of children, which waits for it before anybody here is told.  Who has ended in
+   * time is told before the time is over. */
+  begun->source =
+      g_unix_fd_add_full (G_PRIORITY_HIGH, begun->pidfd, G_IO_IN, on_ended, begun, NULL);
   begun->timer = g_timeout_add_seconds (order->seconds, on_late, begun);
-  g_child_watch_add (begun->pid, on_ended, begun);
   return TRUE;
 }
 

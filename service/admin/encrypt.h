@@ -12,11 +12,13 @@ typedef struct
 {
   const char *program; /* systemd-creds */
   const char *name;    /* the credential's, which is bound into the result */
+  const char *file;    /* for which it is: the last one that is begun for a file is the one that counts */
   int secret;          /* a descriptor of a file that nobody can change, read from where it stands */
   guint seconds;       /* in which it has to end */
 } EncryptOrder;
 
-/* Called once: @encrypted, borrowed; NULL with @error, borrowed, US_ERROR_UNAVAILABLE. */
+/* Called once: @encrypted, borrowed; NULL with @error, borrowed, US_ERROR_UNAVAILABLE, or
+ * US_ERROR_WRONG_STATE, reason too-late, where it was given up for a later one. */
 typedef void (*EncryptDone) (GBytes *encrypted, const GError *error, gpointer data);
 
 /*
@@ -27,6 +29,9 @@ typedef void (*EncryptDone) (GBytes *encrypted, const GError *error, gpointer da
  */
 gboolean
 encrypt_begin (const EncryptOrder *order, EncryptDone done, gpointer data, GError **error);
+
+/* encrypt_give_up: what is under way for @file does not come to its end any more. */
+void encrypt_give_up (const char *file);
 
 /* encrypt_end_all: none of them comes to its end any more. */
 void encrypt_end_all (void);

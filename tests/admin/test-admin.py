@@ -5,9 +5,11 @@
 usage: test-admin.py DAEMON EXECUTOR [TEST…]   (the two programs of this folder)
 """
 
+import fcntl
 import os
 import queue
 import re
+import signal
 import stat
 import sys
 import threading
@@ -606,6 +608,43 @@ class Credentials(Storing):
         self.daemon.terminate()
         self.assertEqual(answers.get(timeout=60).reason, "unreachable")
         self.assertEqual(self.daemon.wait(60), 0)
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
+
+    def test_removed_stays_removed(self):
+        """What is being encrypted does not bring back what was removed meanwhile."""
+        self.put(b"old", name="smtp")
+        answers = self.begin("smtp")
+        self.caller.call("RemoveCredential", "(ss)", ("mail", "smtp"))
+        self.release()
+        self.assertEqual(answers.get(timeout=60).reason, "too-late")
+        self.put(self.SECRET, name="other")
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), ["undersign-mail.other"])
+        self.assertEqual(os.listdir(f"{self.folder}/units/undersign-runner@mail.service.d"), [
+            "undersign-credential-other.conf"])
+
+    def test_the_later_one_counts(self):
+        another = self.begin("another")
+        first, later = self.begin("smtp"), self.begin("smtp")
+        self.assertEqual(first.get(timeout=60).reason, "too-late")
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
+        self.release()
+        self.assertEqual((later.get(timeout=60), another.get(timeout=60)), ((), ()))
+        self.assertEqual(sorted(os.listdir(f"{self.folder}/credentials")),
+                         ["undersign-mail.another", "undersign-mail.smtp"])
+
+    def test_a_lease_keeps_nobody_waiting(self):
+        """Who has a lease on a memfd is asked for it by whoever opens it, and may take his time."""
+        self.allow("set-credential")
+        self.addCleanup(signal.signal, signal.SIGIO, signal.signal(signal.SIGIO, signal.SIG_IGN))
+        fd = raw.File(self.SECRET).open()
+        own = os.open(f"/proc/self/fd/{fd}", os.O_RDONLY)
+        fcntl.fcntl(own, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        with self.assertRaises(raw.BusError) as caught:
+            self.caller.call("SetCredential", "(ssh)", ("mail", "leased", 0), fds=[fd])
+        self.assertEqual(caught.exception.name, raw.ERROR + "Unavailable")
+        self.assertNotEqual(fcntl.fcntl(own, fcntl.F_GETLEASE), fcntl.F_UNLCK)
+        os.close(own)
+        os.close(fd)
         self.assertEqual(os.listdir(f"{self.folder}/credentials"), [])
 
     def test_so_many_are_encrypted(self):
