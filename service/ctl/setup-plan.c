@@ -236,6 +236,22 @@ ask_agent (Setup *setup, GError **error)
   return setup_policy_refused (setup, error);
 }
 
+/* What is there and wrong, or asks nobody, no answer makes right. */
+static gboolean
+check_found (Setup *setup, GError **error)
+{
+  setup_policy_compose (setup);
+  if (!setup_policy_check_found (setup, error))
+    return FALSE;
+  if (setup->files[SETUP_RULE].found == NULL ||
+      setup_policy_found (setup, SETUP_RULE, "Approvers") != NULL)
+    return TRUE;
+  us_error_set (error, US_ERROR_REFUSED, US_REASON_NO_APPROVER,
+                "%s: its first rule has no Approvers=, and setup leads to an approval",
+                setup->files[SETUP_RULE].path);
+  return setup_policy_refused (setup, error);
+}
+
 /* What is given or there comes before what is asked, so that nobody answers in vain. */
 static gboolean
 take_given (Setup *setup, GError **error)
@@ -276,7 +292,7 @@ gboolean
 setup_plan (Setup *setup, GError **error)
 {
   if ((setup->client != NULL && !setup_ask_client (setup, error)) || !ask_agent (setup, error) ||
-      !take_given (setup, error) || !ask_others (setup, error))
+      !check_found (setup, error) || !take_given (setup, error) || !ask_others (setup, error))
     return FALSE;
   setup_policy_compose (setup);
   return setup_policy_check (setup, error) && (setup->to == NULL || setup_ask_to (setup, error));

@@ -94,6 +94,37 @@ setup_policy_check (Setup *setup, GError **error)
   return setup->policy != NULL || setup_policy_refused (setup, error);
 }
 
+/* The first of the files that are there of which a line of the reader's words is. */
+static const char *
+found_file (const Setup *setup, const char *line)
+{
+  for (guint i = 0; i < SETUP_FILE_N; i++)
+    {
+      const char *path = setup->files[i].path;
+
+      if (setup->files[i].found != NULL && g_str_has_prefix (line, path) && line[strlen (path)] == ':')
+        return path;
+    }
+  return NULL;
+}
+
+gboolean
+setup_policy_check_found (const Setup *setup, GError **error)
+{
+  g_autoptr (GString) about = g_string_new (NULL);
+  g_autoptr (GError) local = NULL;
+  g_autoptr (Policy) policy = policy_load (setup, &local);
+  g_auto (GStrv) faults = g_strsplit (policy == NULL ? error_text (local) : "", "\n", -1);
+
+  for (guint i = 0; faults[i] != NULL; i++)
+    if (found_file (setup, faults[i]) != NULL)
+      g_string_append_printf (about, "%s%s", about->len > 0 ? "\n" : "", faults[i]);
+  if (about->len == 0)
+    return TRUE;
+  us_error_set (error, US_ERROR_POLICY_INVALID, US_REASON_POLICY_INVALID, "%s", about->str);
+  return setup_policy_refused (setup, error);
+}
+
 void
 setup_policy_set (Setup *setup, SetupFile file, char *text)
 {

@@ -19,6 +19,10 @@ gboolean setup_policy_look (Setup *setup, SetupFile file, GError **error);
 /* setup_policy_found: (nullable): what a file that is there has of @key. */
 const char *setup_policy_found (const Setup *setup, SetupFile file, const char *key);
 
+/* setup_policy_check_found: what policy's reader says of the files that are there, be the others as they
+ * may. */
+gboolean setup_policy_check_found (const Setup *setup, GError **error);
+
 /* setup_policy_compose: the text of each file that is not there, of what is known by now. */
 void setup_policy_compose (Setup *setup);
 

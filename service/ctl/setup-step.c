@@ -139,12 +139,19 @@ setup_form (const Setup *setup, const char *action, GError **error)
   return bytes != NULL ? g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)) : NULL;
 }
 
-/* In the child: a session of its own, nobody's rights but those of the user, and no life but setup's.
- * A change of users would take back that it ends with its parent. */
+typedef struct
+{
+  const struct passwd *user;
+  pid_t parent;
+} Becoming;
+
+/* In the child: a session of its own, nobody's rights but those of the user, and no life but
+ * setup's.  A change of users would take back that it ends with its parent. */
 static void
 become (gpointer data)
 {
-  const struct passwd *user = data;
+  const Becoming *becoming = data;
+  const struct passwd *user = becoming->user;
 
   setsid ();
   if (user->pw_uid != geteuid () &&
@@ -152,7 +159,8 @@ become (gpointer data)
        setresgid (user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
        setresuid (user->pw_uid, user->pw_uid, user->pw_uid) != 0))
     _exit (127);
-  prctl (PR_SET_PDEATHSIG, SIGTERM);
+  if (prctl (PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid () != becoming->parent)
+    _exit (127);
 }
 
 char *
@@ -163,7 +171,8 @@ setup_run_as (const Setup *setup,
               int *out_status,
               GError **error)
 {
-  struct passwd *entry = getpwnam (user);
+  const struct passwd *entry = getpwnam (user);
+  Becoming becoming = { entry, getpid () };
   g_autofree char *home = NULL;
   g_autofree char *path = NULL;
   g_autoptr (GError) reason = NULL;
@@ -178,8 +187,8 @@ setup_run_as (const Setup *setup,
   home = g_strconcat ("HOME=", entry->pw_dir, NULL);
   path = g_strconcat ("PATH=", setup->ctl->config->bin_dir, ":/usr/sbin:/usr/bin:/sbin:/bin", NULL);
   environment = g_strdupv ((char **) (const char *const[]){ path, "LANG=C.UTF-8", home, NULL });
-  if (!g_spawn_sync ("/", (char **) argv, environment, G_SPAWN_SEARCH_PATH_FROM_ENVP, become, entry,
-                     &output, out_errors, out_status, &reason))
+  if (!g_spawn_sync ("/", (char **) argv, environment, G_SPAWN_SEARCH_PATH_FROM_ENVP, become,
+                     &becoming, &output, out_errors, out_status, &reason))
     {
       us_error_set (error, US_ERROR_REFUSED, US_REASON_INTERNAL, "%s", reason->message);
       return NULL;

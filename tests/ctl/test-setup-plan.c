@@ -308,6 +308,35 @@ test_refused (Fixture *fixture, gconstpointer data)
   g_assert_false (fixture->ctl.bad_word);
 }
 
+/* A rule of which no answer can be right: it is named, and nobody is asked. */
+static void
+test_rule_without_approvers (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *decision, *says;
+  } rows[] = {
+    { "Decision=ask ", "clerk.rule:4: " },
+    { "Decision=deny", "clerk.rule: its first rule has no Approvers=" },
+  };
+
+  for (gsize i = 0; i < 2 * G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *rule = g_strdup_printf ("[Rule first]\nAgents=clerk\nActions=mail.send\n%s\n%s",
+                                               rows[i / 2].decision, i / 2 == 0 ? "Approvers=bin\n" : "");
+      g_autoptr (GError) error = NULL;
+
+      tree_write (&fixture->tree, "etc/rules/clerk.rule", rule);
+      give (fixture);
+      if (i % 2 == 1)
+        g_clear_pointer (&fixture->setup.approver, g_free);
+      answer (fixture, "");
+      g_assert_false (setup_plan (&fixture->setup, &error));
+      g_assert_nonnull (strstr (error->message, rows[i / 2].says));
+      g_assert_nonnull (strstr (error->message, "edit what is named here"));
+    }
+}
+
 /* An agent of whom its own file does not say who it is. */
 static void
 test_agent_unsaid (Fixture *fixture, gconstpointer data)
@@ -349,6 +378,7 @@ main (int argc, char *argv[])
     { "/ctl/setup-plan/differs", test_differs },
     { "/ctl/setup-plan/there", test_there },
     { "/ctl/setup-plan/refused", test_refused },
+    { "/ctl/setup-plan/rule-without-approvers", test_rule_without_approvers },
     { "/ctl/setup-plan/agent-unsaid", test_agent_unsaid },
   };
 

@@ -16,7 +16,7 @@ typedef struct
 {
   Store parent;
   SecretService *service;
-  gboolean was_asked; /* the person, to unlock it */
+  gboolean was_refused; /* by the person, to unlock it */
 } KeyringStore;
 
 static const SecretSchema schema = {
@@ -41,21 +41,21 @@ attributes_of (const char *name)
                       : g_hash_table_new (g_str_hash, g_str_equal);
 }
 
-/* For all that is locked at once, but where nobody is to be asked, and never again once he was: his no
+/* For all that is locked at once, but where nobody is to be asked, and never again once he said no: that
  * is for the whole of a command. */
 static void
 ask_to_unlock (KeyringStore *store, GList *items)
 {
   GList *locked = NULL;
+  gint n = 0;
 
   for (GList *at = items; at != NULL; at = at->next)
     if (secret_item_get_locked (at->data))
       locked = g_list_prepend (locked, at->data);
-  if (locked != NULL && !store->parent.asks_nobody && !store->was_asked)
-    {
-      store->was_asked = TRUE;
-      secret_service_unlock_sync (store->service, locked, NULL, NULL, NULL);
-    }
+  n = (gint) g_list_length (locked);
+  if (n > 0 && !store->parent.asks_nobody && !store->was_refused)
+    store->was_refused =
+        secret_service_unlock_sync (store->service, locked, NULL, NULL, NULL) < n;
   g_list_free (locked);
 }
 
