@@ -82,33 +82,35 @@ secret_get (GError **error)
   return secret_new_from (secret_data (secret), len);
 }
 
-/* A sealed memfd, which the service does not wait for.  It stays in memory for as long as this process
- * is there: an administrator may take his time with polkit's question. */
-static int
-secret_offer (Secret *secret, GError **error)
+/* Keeps a memfd in memory, and out of core dumps, until its mapping goes. */
+static void *
+pages_lock (int fd, gsize size, GError **error)
 {
-  const gsize size = secret_size (secret);
-  autofd fd = memfd_new_sealed ("credential", secret_data (secret), size, error);
-  void *pages = fd >= 0 ? mmap (NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  void *pages = mmap (NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 
-  if (fd < 0)
-    return -1;
   if (pages != MAP_FAILED && mlock (pages, size) == 0 && madvise (pages, size, MADV_DONTDUMP) == 0)
-    return fd_steal (&fd);
-  us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot lock memory");
-  return -1;
+    return pages;
+  us_error_set (error, US_ERROR_UNAVAILABLE, US_REASON_INTERNAL, "cannot lock memory (RLIMIT_MEMLOCK): %s",
+                g_strerror (errno));
+  if (pages != MAP_FAILED)
+    munmap (pages, size);
+  return NULL;
 }
 
+/* By a sealed memfd, which the service does not wait for; an administrator may take his time with
+ * polkit's question. */
 static gboolean
 secret_give (Ctl *ctl, const char *module, const char *name, Secret *secret, GError **error)
 {
-  int fd = secret_offer (secret, error);
+  const gsize size = secret_size (secret);
+  autofd fd = memfd_new_sealed ("credential", secret_data (secret), size, error);
+  void *pages = fd >= 0 ? pages_lock (fd, size, error) : NULL;
   g_autoptr (GVariant) reply = NULL;
 
-  if (fd < 0)
+  if (pages == NULL)
     return FALSE;
   reply = bus_call (ctl, "SetCredential", g_variant_new ("(ssh)", module, name, 0), fd, "()", error);
-  close (fd);
+  munmap (pages, size);
   return reply != NULL;
 }
 

@@ -132,6 +132,16 @@ to_fault (Setup *setup, const char *answer)
   return NULL;
 }
 
+/* Of a program's "PROGRAM: REASON: MESSAGE" the message, without the lines that follow. */
+static char *
+said_of_it (const char *errors)
+{
+  g_auto (GStrv) words = g_strsplit (errors, ": ", 3);
+  const char *message = g_strv_length (words) == 3 ? words[2] : errors;
+
+  return g_strndup (message, strcspn (message, "\n"));
+}
+
 static char *
 client_fault (Setup *setup, const char *answer)
 {
@@ -144,7 +154,7 @@ client_fault (Setup *setup, const char *answer)
 
   if (said == NULL)
     return g_strdup (error_text (local));
-  return status != 0 ? g_strdup (g_strchomp (errors)) : NULL;
+  return status != 0 ? said_of_it (errors) : NULL;
 }
 
 static const char *
