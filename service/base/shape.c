@@ -53,6 +53,18 @@ shape_number (const char *text, guint64 *out_number)
   return g_ascii_string_to_unsigned (text, 10, 0, G_MAXINT64, out_number, NULL);
 }
 
+/* As deep as the reader's limits allow. */
+static gboolean
+has_null (const JsonTree *tree)
+{
+  gboolean found = json_tree_kind (tree) == JSON_TREE_NULL;
+
+  for (guint i = 0; !found && i < json_tree_length (tree); i++)
+    found = has_null (json_tree_kind (tree) == JSON_TREE_ARRAY ? json_tree_item (tree, i)
+                                                               : json_tree_member_at (tree, i));
+  return found;
+}
+
 JsonTree *
 shape_parse (
     GBytes *bytes, const JsonLimits *limits, const char *reason, const char *what, GError **error)
@@ -65,10 +77,10 @@ shape_parse (
   if (tree == NULL)
     return NULL;
   again = json_tree_write (tree);
-  if (again == NULL || !g_bytes_equal (again, bytes))
+  if (again == NULL || !g_bytes_equal (again, bytes) || has_null (tree))
     {
       us_error_set (error, US_ERROR_INVALID_ARGUMENT, reason,
-                    "%s is canonical JSON without numbers", what);
+                    "%s is canonical JSON without numbers and null", what);
       return NULL;
     }
   return g_steal_pointer (&tree);

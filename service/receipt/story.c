@@ -34,6 +34,7 @@ entry_check (const Receipt *receipt, guint i, const JsonTree *tree, GError **err
   const ReceiptLink *link = &g_array_index (outcome->entries, ReceiptLink, i);
   const ReceiptLink *before = i > 0 ? link - 1 : NULL;
   const char *request = json_tree_get_string (json_tree_member (tree, "details"), "request");
+  static const guint8 nothing[PAE_DIGEST_SIZE] = { 0 };
   guint8 hash[PAE_DIGEST_SIZE], previous[PAE_DIGEST_SIZE];
   guint64 seq = 0;
 
@@ -49,6 +50,7 @@ entry_check (const Receipt *receipt, guint i, const JsonTree *tree, GError **err
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN,
                          "entry %" G_GUINT64_FORMAT " is out of order", seq);
   if (!digest_from_string (json_tree_get_string (tree, "previous"), previous) ||
+      (seq == 1 && !digest_equal (previous, nothing)) ||
       (before != NULL && before->seq + 1 == seq && !digest_equal (before->hash, previous)) ||
       (seq == outcome->seq && !digest_equal (hash, outcome->head)))
     return us_error_set (error, US_ERROR_REFUSED, US_REASON_CHAIN,

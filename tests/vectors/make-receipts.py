@@ -533,6 +533,9 @@ CASES = [
         0, (e[0][0], e[0][1].replace(b":", b": ", 1))))),
     ("B61", "the last entry left out of the receipt", ALL,
      wrong(receipt_edit=lambda r: r["audit"].pop())),
+    ("B62", "a first entry that follows something", ALL, wrong(seq=0)),
+    ("B63", "null in the details of an entry", ALL, wrong(none_yet, after=lambda r: r.event(
+        "refused", "executor", reason="limit", note=None))),
     ("B70", "an outcome signed by another key than the one beside it", ALL,
      wrong(signed_edit=edit(key=STRANGER.public))),
     ("B71", "an outcome that was changed after it was signed", ALL, wrong(
