@@ -166,7 +166,7 @@ plan (NewAgent *agent, GError **error)
             g_strdup_printf ("%s/rules/%s.rule", config->config_dir, name),
             new_agent_rule (name, words, owner, owner, NEW_AGENT_PASSKEYS));
   file_set (&agent->files[FILE_USER],
-            g_strdup_printf ("%s/undersign-agent-%s.conf", config->sysusers_dir, name),
+            new_agent_sysusers_path (config, name),
             new_agent_sysusers (name, agent->user, owner));
   return TRUE;
 }

@@ -32,6 +32,12 @@ new_agent_user (const char *name)
 }
 
 char *
+new_agent_sysusers_path (const CtlConfig *config, const char *name)
+{
+  return g_strdup_printf ("%s/undersign-agent-%s.conf", config->sysusers_dir, name);
+}
+
+char *
 new_agent_sysusers (const char *name, const char *user, const char *owner)
 {
   return g_strdup_printf ("u %s - \"Undersign agent %s of %s\" " NEW_AGENT_HOMES "/%s\n", user, name,
@@ -92,6 +98,8 @@ new_agent_policy (const CtlConfig *config,
                                 .config_dir = config->config_dir,
                                 .module_dir = config->module_dir,
                                 .owner = config->policy_owner,
+                                .must_be_readable = TRUE,
+                                .reader_group = policy_reader_group (),
                                 .planned = planned };
   uid_t uid = 0;
   const gboolean has_user = policy_names_system.user_by_name (user, &uid);

@@ -20,6 +20,9 @@ const char *new_agent_name_fault (const char *name);
 /* new_agent_user: (transfer full): its user. */
 char *new_agent_user (const char *name);
 
+/* new_agent_sysusers_path: (transfer full): where its user is written down. */
+char *new_agent_sysusers_path (const CtlConfig *config, const char *name);
+
 /* new_agent_sysusers, new_agent_file, new_agent_rule: (transfer full): the text of each file.  An
  * @approver who is not the owner approves in the owner's place, whom the rule then keeps out. */
 char *new_agent_sysusers (const char *name, const char *user, const char *owner);

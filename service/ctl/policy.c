@@ -14,7 +14,6 @@
 #include "service/policy/fault.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@
 
 #define NOTE "note: "
 #define NOT_READ "not read: "
-#define READER "undersign-executor"
 
 static gboolean no_users = FALSE;
 
@@ -175,15 +173,6 @@ holds_policy (const char *dir)
   return FALSE;
 }
 
-/* Where the service is not installed, there is no such group: others must be let in. */
-static gid_t
-reader_group (void)
-{
-  const struct passwd *reader = getpwnam (READER);
-
-  return reader != NULL ? reader->pw_gid : (gid_t) -1;
-}
-
 static gboolean
 run_check (Ctl *ctl, char **arguments, GError **error)
 {
@@ -193,7 +182,7 @@ run_check (Ctl *ctl, char **arguments, GError **error)
                           .module_dir = config->module_dir,
                           .owner = config->policy_owner,
                           .must_be_readable = TRUE,
-                          .reader_group = reader_group () };
+                          .reader_group = policy_reader_group () };
   const PolicyNames *names = no_users ? &policy_names_invented : &policy_names_system;
   g_autoptr (GPtrArray) unread = g_ptr_array_new ();
   struct stat status;

@@ -17,14 +17,24 @@
 
 /* --- the questions --- */
 
+/* Of an agent that setup began to make there is the file for systemd-sysusers. */
+static gboolean
+is_others_user (const Setup *setup, const char *name)
+{
+  g_autofree char *path = new_agent_sysusers_path (setup->ctl->config, name);
+  uid_t uid = 0;
+
+  return policy_names_system.user_by_name (setup->user, &uid) && access (path, F_OK) != 0;
+}
+
 static char *
 agent_fault (Setup *setup, const char *name)
 {
-  const char *fault = new_agent_name_fault (name);
+  g_autofree char *fault = g_strdup (new_agent_name_fault (name));
   SetupPlanned *file = &setup->files[SETUP_AGENT];
 
   if (fault != NULL)
-    return g_strdup (fault);
+    return g_steal_pointer (&fault);
   g_free (setup->user);
   setup->user = new_agent_user (name);
   g_free (file->path);
@@ -32,7 +42,10 @@ agent_fault (Setup *setup, const char *name)
   if (access (file->path, F_OK) == 0)
     return NULL;
   setup_policy_set (setup, SETUP_AGENT, new_agent_file (name, setup->user, SETUP_UNKNOWN));
-  return setup_policy_fault (setup, SETUP_AGENT, "User", setup->user);
+  fault = setup_policy_fault (setup, SETUP_AGENT, "User", setup->user);
+  if (fault == NULL && is_others_user (setup, name))
+    return g_strdup_printf ("there is a user %s already, and no agent of that name", setup->user);
+  return g_steal_pointer (&fault);
 }
 
 static char *

@@ -273,16 +273,33 @@ ask_once (const Setup *setup,
       error);
 }
 
+/* Of what undersign-agent says as JSON: why it was not even taken, or how it went.  (transfer full) */
+static char *
+explanation (const char *json)
+{
+  g_autoptr (JsonTree) tree = json_tree_parse (json, strlen (json), &answer_limits, NULL);
+  const JsonTree *refused = json_tree_member (tree, "error");
+  const char *reason = json_tree_get_string (refused, "reason");
+  const char *message = json_tree_get_string (refused, "message");
+  const char *result = json_tree_get_string (tree, "result");
+  g_autofree char *text = message != NULL
+                              ? g_strdup_printf ("%s: %s", reason != NULL ? reason : "", message)
+                              : g_strdup (result != NULL ? result : "");
+
+  return escape_line (text);
+}
+
 /* What became of it, or why it was not even taken. */
 static gboolean
 not_executed (const char *action, const char *state, const char *executed, const char *said, GError **error)
 {
-  g_autofree char *text = member (said, "text");
-  g_autofree char *shown = escape_line (text[0] != '\0' ? text : said);
+  g_autofree char *text = explanation (said);
 
   if (state[0] == '\0')
-    return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s: %s", action, shown);
-  return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s: %s, %s", action, state,
+    return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s: %s", action,
+                         text[0] != '\0' ? text : "undersign-agent says nothing of it");
+  return us_error_set (error, US_ERROR_REFUSED, US_REASON_WRONG_STATE, "%s: %s%s%s, %s", action, state,
+                       text[0] != '\0' ? ": " : "", text,
                        strcmp (executed, "no") == 0
                            ? "nothing was executed; setup can be run again"
                            : "and whether it was executed is not known; see undersignctl status");

@@ -80,8 +80,7 @@ step_service (Setup *setup, GError **error)
 static gboolean
 user_make (Setup *setup, GError **error)
 {
-  g_autofree char *path =
-      g_strdup_printf ("%s/undersign-agent-%s.conf", setup->ctl->config->sysusers_dir, setup->agent);
+  g_autofree char *path = new_agent_sysusers_path (setup->ctl->config, setup->agent);
   g_autofree char *text = new_agent_sysusers (setup->agent, setup->user, setup->owner);
   const char *const argv[] = { "systemd-sysusers", path, NULL };
   g_autofree char *output = NULL;

@@ -11,6 +11,16 @@
 #include <pwd.h>
 #include <string.h>
 
+#define READER "undersign-executor"
+
+gid_t
+policy_reader_group (void)
+{
+  const struct passwd *reader = getpwnam (READER);
+
+  return reader != NULL ? reader->pw_gid : (gid_t) -1;
+}
+
 static const char *const effects[] = {
   [EFFECT_IRREVERSIBLE] = "irreversible",
   [EFFECT_REVERSIBLE] = "reversible",

@@ -28,6 +28,10 @@ Policy *policy_check_load (const PolicySource *source, const PolicyNames *names,
  */
 gboolean policy_check (const PolicySource *source, const PolicyNames *names, FILE *out);
 
+/* policy_reader_group: of the user who reads policy; -1 where the service is not installed: others must be
+ * let in then. */
+gid_t policy_reader_group (void);
+
 /* policy_describe: the second half, for a set that is loaded. */
 void policy_describe (const Policy *policy, FILE *out);
 

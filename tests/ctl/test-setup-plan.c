@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define OWNER "daemon"
@@ -308,6 +309,22 @@ test_refused (Fixture *fixture, gconstpointer data)
   g_assert_false (fixture->ctl.bad_word);
 }
 
+/* What the executor could not read would be in force, and nothing else. */
+static void
+test_unreadable (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *path = g_build_filename (fixture->tree.config, "agents/other.agent", NULL);
+  g_autoptr (GError) error = NULL;
+
+  tree_write (&fixture->tree, "etc/agents/other.agent",
+              "[Agent]\nSummary=A\nUser=mail\nOwner=" OWNER "\n");
+  g_assert_no_errno (chmod (path, 0600));
+  give (fixture);
+  g_assert_false (setup_plan (&fixture->setup, &error));
+  g_assert_true (us_error_has_reason (error, US_REASON_POLICY_INVALID));
+  g_assert_nonnull (strstr (error->message, "other.agent: undersign-executor cannot read it"));
+}
+
 /* A rule of which no answer can be right: it is named, and nobody is asked. */
 static void
 test_rule_without_approvers (Fixture *fixture, gconstpointer data)
@@ -379,6 +396,7 @@ main (int argc, char *argv[])
     { "/ctl/setup-plan/there", test_there },
     { "/ctl/setup-plan/refused", test_refused },
     { "/ctl/setup-plan/rule-without-approvers", test_rule_without_approvers },
+    { "/ctl/setup-plan/unreadable", test_unreadable },
     { "/ctl/setup-plan/agent-unsaid", test_agent_unsaid },
   };
 

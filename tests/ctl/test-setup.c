@@ -141,34 +141,37 @@ test_requests (Fixture *fixture, gconstpointer data)
     const char *says;
     gboolean executed;
     const char *asked; /* r: a request, w: a wait */
+    const char *why;
   } rows[] = {
-    { "{\"state\":\"done\",\"executed\":\"yes\"}\n", TRUE, "r" },
+    { "{\"state\":\"done\",\"executed\":\"yes\"}\n", TRUE, "r", NULL },
     { "{\"state\":\"denied\",\"executed\":\"no\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", TRUE,
-      "rr" },
+      "rr", NULL },
     { "{\"request\":\"ID\",\"state\":\"pending\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", TRUE,
-      "rw" },
+      "rw", NULL },
     /* It was answered before, and goes on: what becomes of it is not asked for again. */
     { "{\"request\":\"ID\",\"state\":\"approved\",\"executed\":\"no\"}\n"
       "{\"state\":\"done\",\"executed\":\"yes\"}\n",
-      TRUE, "rw" },
+      TRUE, "rw", NULL },
     { "{\"request\":\"ID\",\"state\":\"executing\",\"executed\":\"unknown\"}\n"
-      "{\"state\":\"failed\",\"executed\":\"no\"}\n",
-      FALSE, "rw" },
+      "{\"state\":\"failed\",\"executed\":\"no\",\"result\":\"the server refused it\"}\n",
+      FALSE, "rw", "mail.send: failed: the server refused it, nothing was executed" },
     /* A person has just said no. */
     { "{\"request\":\"ID\",\"state\":\"pending\"}\n{\"state\":\"denied\",\"executed\":\"no\"}\n"
       "{\"state\":\"done\",\"executed\":\"yes\"}\n",
-      FALSE, "rw" },
+      FALSE, "rw", NULL },
     /* Nobody knows whether it ran. */
     { "{\"state\":\"unknown\",\"executed\":\"unknown\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n",
-      FALSE, "r" },
-    { "{\"state\":\"failed\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r" },
-    { "{\"error\":{\"reason\":\"no-rule\"}}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r" },
+      FALSE, "r", NULL },
+    { "{\"state\":\"failed\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r", NULL },
+    { "{\"error\":{\"message\":\"none\",\"reason\":\"no-rule\"}}\n"
+      "{\"state\":\"done\",\"executed\":\"yes\"}\n",
+      FALSE, "r", "mail.send: no-rule: none" },
     /* What it calls a request is printed as root's word, so it is nothing but an id. */
     { "{\"request\":\"--help\",\"state\":\"pending\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n",
-      FALSE, "r" },
-    { "{\"state\":\"pending\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r" },
-    { "executed yes\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r" },
-    { "", FALSE, "r" },
+      FALSE, "r", NULL },
+    { "{\"state\":\"pending\"}\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r", NULL },
+    { "executed yes\n{\"state\":\"done\",\"executed\":\"yes\"}\n", FALSE, "r", NULL },
+    { "", FALSE, "r", NULL },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -186,6 +189,8 @@ test_requests (Fixture *fixture, gconstpointer data)
                                     (const char *const[]){ "to=a@example.com", NULL },
                                     &error) == rows[i].executed);
       g_assert_true ((error == NULL) == rows[i].executed);
+      if (rows[i].why != NULL)
+        g_assert_nonnull (strstr (error->message, rows[i].why));
       for (const char *c = rows[i].asked; *c != '\0'; c++)
         if (*c == 'r')
           g_string_append_printf (expected, "request mail.send " KEY " to=a@example.com\n", ++number);

@@ -111,6 +111,13 @@ class Setup(first_hour.FirstHour):
         shown = self.refused(*ALL[1:], "--agent=offboarding")
         self.assertRegex(shown, "--agent=offboarding: uid [0-9]+ is that of agent another already")
 
+    def test_1_a_user_who_is_no_agent(self):
+        """Whoever made it may have given it to somebody."""
+        subprocess.run(["useradd", "--no-create-home", "agent-taken"], check=True)
+        self.addCleanup(subprocess.run, ["userdel", "agent-taken"], check=True)
+        shown = self.refused(*ALL[1:], "--agent=taken")
+        self.assertIn("--agent=taken: there is a user agent-taken already", shown)
+
     def test_1_policy_that_is_refused_for_another_reason(self):
         """It names the line, and that this is what is to be edited."""
         rule = f"{policy.FOLDER}/rules/other.rule"
