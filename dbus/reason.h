@@ -11,7 +11,7 @@
 #define US_REASON_NOT_APPROVER "not-approver"       /* this uid may not answer this request */
 #define US_REASON_NOT_FOUND "not-found"             /* no such object, or not this caller's */
 #define US_REASON_WRONG_STATE "wrong-state"         /* the request is not in a state for this call */
-#define US_REASON_TOO_LATE "too-late"               /* answered after the hand-over */
+#define US_REASON_TOO_LATE "too-late"               /* after the hand-over, or after a later call */
 #define US_REASON_UNREACHABLE "unreachable"         /* a part of the service did not answer */
 #define US_REASON_BAD_PEER "bad-peer"               /* the peer's uid may not use this socket */
 #define US_REASON_BAD_MESSAGE "bad-message"         /* a hand-over or a header is not of its form */

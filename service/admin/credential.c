@@ -250,17 +250,17 @@ handle_remove_credential (const AdminCall *call, GError **error)
 {
   const AdminConfig *config = call->state->config;
   const char *module = NULL, *name = NULL;
-  gboolean had_drop_in = FALSE, had_file = FALSE;
+  gboolean had_drop_in = FALSE, had_file = FALSE, had_one = FALSE;
   g_auto (Place) place = { 0 };
 
   g_variant_get (call->body, "(&s&s)", &module, &name);
   if (!place_find (config, module, name, &place, error))
     return NULL;
-  encrypt_give_up (place.file);
+  had_one = encrypt_give_up (place.file);
   if (!file_remove (config->unit_dir, place.drop_in_dir, place.drop_in, &had_drop_in, error) ||
       !file_remove (config->credential_dir, NULL, place.file, &had_file, error))
     return NULL;
-  if (!had_drop_in && !had_file)
+  if (!had_drop_in && !had_file && !had_one)
     {
       us_error_set (error, US_ERROR_NOT_FOUND, US_REASON_NOT_FOUND,
                     "module \"%s\" has no credential \"%s\" here", module, name);

@@ -131,7 +131,8 @@ on_ended (int fd, GIOCondition condition, gpointer data)
 static void
 child_give_up (Child *child, const GError *error)
 {
-  kill (child->pid, SIGKILL);
+  if (child->pid > 0)
+    kill (child->pid, SIGKILL);
   child_answer (child, NULL, error);
 }
 
@@ -179,16 +180,21 @@ child_spawn (Child *child, const EncryptOrder *order, GError **error)
                                             "no descriptor: %s", g_strerror (errno));
 }
 
-void
+gboolean
 encrypt_give_up (const char *file)
 {
+  gboolean found = FALSE;
   g_autoptr (GError) error = NULL;
 
   us_error_set (&error, US_ERROR_WRONG_STATE, US_REASON_TOO_LATE,
                 "a later call was about the same credential");
   for (GList *at = children; at != NULL; at = at->next)
-    if (strcmp (((Child *) at->data)->file, file) == 0)
-      child_give_up (at->data, error);
+    if (strcmp (((Child *) at->data)->file, file) == 0 && ((Child *) at->data)->done != NULL)
+      {
+        child_give_up (at->data, error);
+        found = TRUE;
+      }
+  return found;
 }
 
 gboolean

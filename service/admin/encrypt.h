@@ -30,8 +30,9 @@ typedef void (*EncryptDone) (GBytes *encrypted, const GError *error, gpointer da
 gboolean
 encrypt_begin (const EncryptOrder *order, EncryptDone done, gpointer data, GError **error);
 
-/* encrypt_give_up: what is under way for @file does not come to its end any more. */
-void encrypt_give_up (const char *file);
+/* encrypt_give_up: what is under way for @file does not come to its end any more.  Returns: whether
+ * anything was. */
+gboolean encrypt_give_up (const char *file);
 
 /* encrypt_end_all: none of them comes to its end any more. */
 void encrypt_end_all (void);

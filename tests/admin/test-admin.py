@@ -622,6 +622,15 @@ class Credentials(Storing):
         self.assertEqual(os.listdir(f"{self.folder}/units/undersign-runner@mail.service.d"), [
             "undersign-credential-other.conf"])
 
+    def test_what_is_not_there_yet_is_removed(self):
+        answers = self.begin("smtp")
+        self.caller.call("RemoveCredential", "(ss)", ("mail", "smtp"))
+        self.assertEqual(answers.get(timeout=60).reason, "too-late")
+        self.refused("NotFound", "not-found", "RemoveCredential", "(ss)", ("mail", "smtp"))
+        self.release()
+        self.put(self.SECRET, name="other")
+        self.assertEqual(os.listdir(f"{self.folder}/credentials"), ["undersign-mail.other"])
+
     def test_the_later_one_counts(self):
         another = self.begin("another")
         first, later = self.begin("smtp"), self.begin("smtp")

@@ -92,7 +92,7 @@ def _mount_all(kept, writable, real):
         overlay(path, path, path.strip("/"))
     for path, mode in FRESH.items():
         kernel.mount("undersign", path, "tmpfs", kernel.MS_NODEV | kernel.MS_NOSUID, f"mode={mode}")
-    for fd, path, read_only in layers:
+    for fd, path, read_only in sorted(layers, key=lambda layer: layer[1]):  # a folder before what is in it
         os.makedirs(path, exist_ok=True)
         kernel.mount(f"/proc/self/fd/{fd}", path, None, kernel.MS_BIND)
         if read_only:
