@@ -35,15 +35,15 @@ class Completion(unittest.TestCase):
             zsh.wait_for("@> ")
             zsh.type("autoload -Uz compinit; compinit -u -D; print 're''ady'\r")
             zsh.wait_for("ready")
+            zsh.wait_for("@> ")
             for typed, completed in (("undersign-mcp --pri", "--print-config="),
                                      ("undersignctl resolve 01234567 fai", "failed "),
                                      ("undersign passk", "passkey "),
                                      ("undersign-agent with", "withdraw ")):
                 with self.subTest(typed=typed):
-                    zsh.wait_for("@> ")
                     zsh.type(f"{typed}\t")
                     zsh.wait_for(completed)
-                    zsh.type("\x03")
+                    zsh.type("\x15")  # takes the line back, whenever it is read
 
 
 if __name__ == "__main__":
