@@ -199,8 +199,13 @@ prepared (const Handover *reply, const GError *error, gpointer data)
   else if (submission->files->n == 0 || same_find (submission) != NULL)
     finish (submission);
   else
-    files_spool (submission->files, submission->uid, broker->spool, submission->id, spooled,
-                 submission);
+    {
+      /* A call with this key that came to nothing may have left copies that could not be removed. */
+      if (!g_hash_table_contains (broker->requests, submission->id))
+        files_drop (broker->spool, submission->id);
+      files_spool (submission->files, submission->uid, broker->spool, submission->id, spooled,
+                   submission);
+    }
 }
 
 /* The digest of what is superseded goes into the statement; it is the queue's own word. */
